@@ -1,0 +1,146 @@
+use std::sync::Arc;
+
+use serde::de::{self, Deserialize, Deserializer};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::{Checksum, canonical::exact};
+use crate::json;
+
+/// The key under which arguments that are no object stand.
+pub const RAW_KEY: &str = "$raw";
+
+/// The most bytes of argument text that one call may have.
+pub const MAX_ARGS_BYTES: usize = 16 << 20;
+
+/// The arguments of a call as the model sent them: always an object, shared, never edited.
+///
+/// A text that decodes to an object is decoded once, so both spellings have one checksum. Whatever is no
+/// object becomes `{"$raw": …}` and is *malformed*: such a call is shown, recorded and answered, and
+/// never run.
+///
+/// ```
+/// use windlass_core::Args;
+///
+/// let args = Args::read(r#"{"city":"Oslo"}"#);
+/// assert_eq!(args.defect(), None);
+/// assert_eq!(Args::read(r#""{\"city\":\"Oslo\"}""#), args);
+///
+/// let broken = Args::read(r#"{"city":"#);
+/// assert_eq!(broken.object()["$raw"], r#"{"city":"#);
+/// assert_eq!(broken.defect(), Some("EOF while parsing a value at byte 8"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Args(Arc<Inner>);
+
+#[derive(Debug, PartialEq)]
+struct Inner {
+    object: Map<String, Value>,
+    defect: Option<String>,
+}
+
+impl Args {
+    /// Reads the text that a model sent.
+    pub fn read(text: &str) -> Self {
+        if text.len() > MAX_ARGS_BYTES {
+            let defect =
+                format!("the arguments have {} bytes, at most {MAX_ARGS_BYTES} are read", text.len());
+            return Self::raw(Value::String(text.to_owned()), defect);
+        }
+        match json::read(text) {
+            Ok(value) => Self::from_value(value),
+            Err(error) => Self::raw(Value::String(text.to_owned()), error.to_string()),
+        }
+    }
+
+    /// Takes a value that was parsed already, for example because a wire carries objects.
+    pub fn from_value(value: Value) -> Self {
+        match value {
+            Value::Object(object) if !is_deeper_than(&object, json::MAX_DEPTH) => {
+                Self(Arc::new(Inner { object, defect: None }))
+            }
+            Value::Object(_) => {
+                let defect = format!("nested deeper than {} levels", json::MAX_DEPTH);
+                Self::raw(Value::String(exact(&value)), defect)
+            }
+            Value::String(text) => match json::read(&text) {
+                Ok(Value::Object(object)) => Self(Arc::new(Inner { object, defect: None })),
+                _ => Self::raw(Value::String(text), "expected an object, got a string".to_owned()),
+            },
+            other => {
+                let defect = format!("expected an object, got {}", kind(&other));
+                Self::raw(other, defect)
+            }
+        }
+    }
+
+    fn raw(value: Value, defect: String) -> Self {
+        let object = Map::from_iter([(RAW_KEY.to_owned(), value)]);
+        Self(Arc::new(Inner { object, defect: Some(defect) }))
+    }
+
+    /// The same arguments, with what was found wrong with them when they were first read: an object that
+    /// stands in a record no longer tells.
+    pub(crate) fn with_defect(&self, defect: Option<String>) -> Self {
+        Self(Arc::new(Inner { object: self.0.object.clone(), defect }))
+    }
+
+    /// The arguments as they stand in stream, record and wire.
+    pub fn object(&self) -> &Map<String, Value> {
+        &self.0.object
+    }
+
+    /// Why these arguments are no object, if they are none.
+    pub fn defect(&self) -> Option<&str> {
+        self.0.defect.as_deref()
+    }
+
+    /// The checksum of a call of `tool` with these arguments.
+    pub fn checksum(&self, tool: &str) -> Checksum {
+        Checksum::of_object(tool, &self.0.object)
+    }
+}
+
+impl Serialize for Args {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.object.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Args {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match json::deserialize(deserializer)? {
+            Value::Object(object) => Ok(Self(Arc::new(Inner { object, defect: None }))),
+            other => Err(de::Error::custom(format_args!("expected an object, got {}", kind(&other)))),
+        }
+    }
+}
+
+/// What a JSON value is, in words that fit after "got".
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// True if containers are nested more than `limit` levels, the object itself being the first.
+fn is_deeper_than(object: &Map<String, Value>, limit: usize) -> bool {
+    let mut rest: Vec<(usize, &Value)> = object.values().map(|value| (2, value)).collect();
+    while let Some((level, value)) = rest.pop() {
+        let children: &mut dyn Iterator<Item = &Value> = match value {
+            Value::Array(items) => &mut items.iter(),
+            Value::Object(map) => &mut map.values(),
+            _ => continue,
+        };
+        if level > limit {
+            return true;
+        }
+        rest.extend(children.map(|child| (level + 1, child)));
+    }
+    false
+}

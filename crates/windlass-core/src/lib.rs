@@ -1,0 +1,47 @@
+//! Values and contracts of Windlass, an agent development kit.
+//!
+//! This crate holds what everything else agrees on and does nothing by itself: it has no runtime, no
+//! I/O, no clock and no source of random bits. Those come in through [`Clock`], [`Entropy`], [`Model`],
+//! [`Journal`] and [`Host`](tool::Host).
+//!
+//! - What a call *is*: [`checksum`], [`Args`], [`ToolCallId`], in [`identity`].
+//! - What is kept of it: [`ToolCall`], [`TurnToolCallContent`], [`ToolMessage`], in [`record`].
+//! - What users write: [`TypedTool`], in [`tool`].
+//! - What a model is asked: [`Model`], in [`model`], with [`render::Block`]s made in [`render`].
+//! - What happened and what is shown: [`Fact`] and [`Event`], in [`event`].
+//!
+//! Users depend on the crate `windlass`, which re-exports all of this together with the loop.
+
+mod cancel;
+mod entropy;
+mod error;
+pub mod event;
+pub mod identity;
+mod journal;
+pub mod json;
+pub mod model;
+pub mod record;
+pub mod render;
+mod time;
+pub mod tool;
+pub mod trust;
+
+pub use cancel::{Cancel, Cancelled};
+pub use entropy::Entropy;
+pub use error::{Code, Error, MAX_PROBLEMS, MAX_QUOTED_BYTES, Problem};
+pub use event::{Entry, Event, EventKind, Fact, Status, StopReason, TurnEnd};
+pub use identity::{
+    Args, Checksum, Digest, DispatchId, EffectiveChecksum, OperationId, SessionId, ToolCallId, TurnId,
+    canonical, checksum,
+};
+pub use journal::{Journal, JournalFuture};
+pub use model::{Conversation, Model, ModelDelta, Usage};
+pub use record::{
+    ArtifactRef, Message, Outcome, RawMessage, RawToolCall, RawToolMessage, RawTurnToolCallContent, Role,
+    ToolCall, ToolMessage, ToolResults, TranscriptMessage, TurnToolCallContent,
+};
+pub use time::{Clock, Sleep, Timestamp};
+pub use tool::{
+    Definition, Disposition, Effect, IntoTool, IntoToolOutput, OrToolError, Tool, ToolContext,
+    ToolDescription, ToolError, ToolOutput, TypedTool, tool_fn,
+};

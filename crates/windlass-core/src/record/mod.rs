@@ -1,0 +1,26 @@
+//! Immutable records of what happened, and the forms that one call takes.
+//!
+//! | form | where | exists |
+//! |---|---|---|
+//! | [`TurnToolCallContent`] | the event stream | from the announcement to the completion |
+//! | [`ToolCall`] | history and stores | once the call has settled |
+//! | [`ToolMessage`] | the transcript that a model reads | one per call, in request order |
+//!
+//! Every record is validated when it is built and reports *all* of its problems at once. Constructors,
+//! `TryFrom` and the guards refuse unknown fields; `Deserialize`, which reads stored records and those of
+//! other versions, keeps them and writes them back.
+
+mod fields;
+mod message;
+mod results;
+mod tool_call;
+mod tool_call_content;
+mod tool_message;
+mod transcript;
+
+pub use message::{Message, RawMessage, Role};
+pub use results::{ArtifactRef, MediaRef, ToolResults};
+pub use tool_call::{Outcome, RawToolCall, Settlement, ToolCall};
+pub use tool_call_content::{RawTurnToolCallContent, TurnToolCallContent};
+pub use tool_message::{ChatToolMessage, RawToolMessage, ToolMessage};
+pub use transcript::{AssistantMessage, RequestedCall, TranscriptMessage};

@@ -1,0 +1,366 @@
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Map, Value};
+
+use super::fields::{self, Extra, Fields, Unknown, invalid};
+use super::tool_call::{Comparison, args, entry, mismatch};
+use super::{ToolCall, ToolResults};
+use crate::error::{Code, Error, Problem};
+use crate::identity::{Args, Checksum, ToolCallId};
+use crate::time::Timestamp;
+
+/// The raw form of [`TurnToolCallContent`], in the field names of the event stream.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RawTurnToolCallContent {
+    /// The correlation key, the same on every emission of one call; not empty.
+    #[schemars(length(min = 1))]
+    pub id: String,
+    /// The name of the tool that the model asked for; not empty.
+    #[schemars(length(min = 1))]
+    pub tool: String,
+    /// The raw arguments: an object, or a text that decodes to one.
+    #[serde(deserialize_with = "crate::json::deserialize")]
+    #[schemars(schema_with = "super::tool_call::args_schema")]
+    pub args: Value,
+    /// The [`Checksum`] of tool and args.
+    #[schemars(regex(pattern = "^[0-9a-f]{64}$"))]
+    pub checksum: String,
+    /// When the call was first emitted.
+    pub created_at: Timestamp,
+    /// When this emission was made.
+    pub updated_at: Timestamp,
+    /// True on the last emission of a call.
+    pub is_complete: bool,
+    /// True if `results` tells what went wrong.
+    pub is_error: bool,
+    /// What the call produced; absent until it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<ToolResults>,
+    /// When the call settled; absent until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completed_at: Option<Timestamp>,
+}
+
+/// A call as the event stream shows it: announced once the model's reply is whole, then completed once
+/// under the same id.
+///
+/// The checksum joins it with the execution events, whose `callId` is the same value. Equal calls have
+/// equal checksums; `created_at` tells them apart, because no two calls of a turn share it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnToolCallContent(Arc<Inner>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Inner {
+    id: ToolCallId,
+    tool: Arc<str>,
+    args: Args,
+    checksum: Checksum,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    completion: Option<Completion>,
+    extra: Extra,
+}
+
+/// What an emission has exactly if the call is complete.
+#[derive(Clone, Debug, PartialEq)]
+struct Completion {
+    is_error: bool,
+    results: ToolResults,
+    completed_at: Timestamp,
+}
+
+struct Parts {
+    id: Option<Arc<str>>,
+    tool: Option<Arc<str>>,
+    args: Option<Args>,
+    checksum: Option<Checksum>,
+    created_at: Option<Timestamp>,
+    updated_at: Option<Timestamp>,
+    is_complete: Option<bool>,
+    is_error: Option<bool>,
+    results: Option<ToolResults>,
+    completed_at: Option<Timestamp>,
+}
+
+impl TurnToolCallContent {
+    /// The tool name that stands for an empty one, which no provider would take back.
+    pub const UNNAMED: &str = "unnamed_tool";
+
+    /// The first emission of a call, made at `at`. The checksum is computed here, once.
+    pub fn announce(id: ToolCallId, tool: impl Into<Arc<str>>, args: Args, at: Timestamp) -> Self {
+        let tool = Some(tool.into()).filter(|tool| !tool.is_empty()).unwrap_or_else(|| Self::UNNAMED.into());
+        let checksum = args.checksum(&tool);
+        let (created_at, updated_at) = (at, at);
+        Self(Arc::new(Inner {
+            id,
+            tool,
+            args,
+            checksum,
+            created_at,
+            updated_at,
+            completion: None,
+            extra: None,
+        }))
+    }
+
+    pub(super) fn completed(call: &ToolCall) -> Self {
+        let completion = Completion {
+            is_error: call.is_error(),
+            results: call.results().clone(),
+            completed_at: call.completed_at(),
+        };
+        Self(Arc::new(Inner {
+            id: call.id().clone(),
+            tool: call.tool().into(),
+            args: call.shared_args().clone(),
+            checksum: call.checksum(),
+            created_at: call.created_at(),
+            updated_at: call.updated_at(),
+            completion: Some(completion),
+            extra: None,
+        }))
+    }
+
+    /// Builds an emission and compares its checksum with its tool and args.
+    ///
+    /// Fails with `E_INVALID_INITIAL_TURN_TOOL_CALL_CONTENT_VALUE` and lists every problem.
+    pub fn new(raw: RawTurnToolCallContent) -> Result<Self, Error> {
+        let mut problems = Vec::new();
+        let mut note = |name: &str, message: String| problems.push(Problem::at(format!("/{name}"), message));
+        let parts = Parts {
+            id: Some(raw.id.into()),
+            tool: Some(raw.tool.into()),
+            args: args(raw.args).map_err(|message| note("args", message)).ok(),
+            checksum: raw
+                .checksum
+                .parse()
+                .map_err(|error: Error| note("checksum", error.message().into()))
+                .ok(),
+            created_at: Some(raw.created_at),
+            updated_at: Some(raw.updated_at),
+            is_complete: Some(raw.is_complete),
+            is_error: Some(raw.is_error),
+            results: raw.results,
+            completed_at: raw.completed_at,
+        };
+        parts.build(Comparison::Compared, problems, None)
+    }
+
+    /// The JSON Schema of [`RawTurnToolCallContent`].
+    pub fn schema() -> Schema {
+        schemars::schema_for!(RawTurnToolCallContent)
+    }
+
+    /// True exactly if `TurnToolCallContent::try_from(value)` would succeed.
+    pub fn is_turn_tool_call_content(value: &Value) -> bool {
+        Self::try_from(value).is_ok()
+    }
+
+    fn read(value: &Value, comparison: Comparison, unknown: Unknown) -> Result<Self, Error> {
+        let mut fields = Fields::of(value, Code::InvalidToolCallContent)?;
+        let parts = Parts {
+            id: fields.required("id", |value| fields::text(value).map(Into::into)),
+            tool: fields.required("tool", |value| fields::text(value).map(Into::into)),
+            args: fields.required("args", |value| args(value.clone())),
+            checksum: fields.required("checksum", fields::parsed),
+            created_at: fields.required("createdAt", fields::time),
+            updated_at: fields.required("updatedAt", fields::time),
+            is_complete: fields.required("isComplete", fields::boolean),
+            is_error: fields.required("isError", fields::boolean),
+            results: fields.optional("results", ToolResults::from_value),
+            completed_at: fields.optional("completedAt", fields::time),
+        };
+        let (problems, extra) = fields.finish(unknown);
+        parts.build(comparison, problems, extra)
+    }
+
+    /// The correlation key of this invocation.
+    pub fn id(&self) -> &ToolCallId {
+        &self.0.id
+    }
+
+    /// The name of the tool that the model asked for.
+    pub fn tool(&self) -> &str {
+        &self.0.tool
+    }
+
+    pub(super) fn shared_tool(&self) -> &Arc<str> {
+        &self.0.tool
+    }
+
+    /// The raw arguments.
+    pub fn args(&self) -> &Map<String, Value> {
+        self.0.args.object()
+    }
+
+    /// The raw arguments, with what is known about their defects.
+    pub fn shared_args(&self) -> &Args {
+        &self.0.args
+    }
+
+    pub(crate) fn with_defect(&self, defect: Option<String>) -> Self {
+        Self(Arc::new(Inner { args: self.0.args.with_defect(defect), ..(*self.0).clone() }))
+    }
+
+    /// What was asked, as a hash.
+    pub fn checksum(&self) -> Checksum {
+        self.0.checksum
+    }
+
+    /// When the call was first emitted.
+    pub fn created_at(&self) -> Timestamp {
+        self.0.created_at
+    }
+
+    /// When this emission was made.
+    pub fn updated_at(&self) -> Timestamp {
+        self.0.updated_at
+    }
+
+    /// True on the last emission of a call.
+    pub fn is_complete(&self) -> bool {
+        self.0.completion.is_some()
+    }
+
+    /// True if [`results`](Self::results) tells what went wrong.
+    pub fn is_error(&self) -> bool {
+        self.0.completion.as_ref().is_some_and(|completion| completion.is_error)
+    }
+
+    /// What the call produced, once it is complete.
+    pub fn results(&self) -> Option<&ToolResults> {
+        self.0.completion.as_ref().map(|completion| &completion.results)
+    }
+
+    /// When the call settled, once it has.
+    pub fn completed_at(&self) -> Option<Timestamp> {
+        self.0.completion.as_ref().map(|completion| completion.completed_at)
+    }
+}
+
+impl Parts {
+    fn build(
+        self,
+        comparison: Comparison,
+        mut problems: Vec<Problem>,
+        extra: Extra,
+    ) -> Result<TurnToolCallContent, Error> {
+        let mut note = |name: &str, message: &str| problems.push(Problem::at(format!("/{name}"), message));
+        if self.id.as_deref() == Some("") {
+            note("id", "must not be empty");
+        }
+        if self.tool.as_deref() == Some("") {
+            note("tool", "must not be empty");
+        }
+        if let (Some(tool), Some(args), Some(checksum), Comparison::Compared) =
+            (&self.tool, &self.args, self.checksum, comparison)
+        {
+            let expected = args.checksum(tool);
+            if expected != checksum {
+                note("checksum", &mismatch(expected));
+            }
+        }
+        match self.is_complete {
+            Some(true) => {
+                if self.results.is_none() {
+                    note("results", "is required once the call is complete");
+                }
+                if self.completed_at.is_none() {
+                    note("completedAt", "is required once the call is complete");
+                }
+            }
+            Some(false) => {
+                if self.is_error == Some(true) {
+                    note("isError", "must be false until the call is complete");
+                }
+                if self.results.is_some() {
+                    note("results", "must be absent until the call is complete");
+                }
+                if self.completed_at.is_some() {
+                    note("completedAt", "must be absent until the call is complete");
+                }
+            }
+            None => {}
+        }
+        let complete = move || {
+            let completion = match (self.results, self.completed_at) {
+                (Some(results), Some(completed_at)) => {
+                    Some(Completion { is_error: self.is_error?, results, completed_at })
+                }
+                _ => None,
+            };
+            Some(Inner {
+                id: ToolCallId::new(self.id?)?,
+                tool: self.tool?,
+                args: self.args?,
+                checksum: self.checksum?,
+                created_at: self.created_at?,
+                updated_at: self.updated_at?,
+                completion,
+                extra,
+            })
+        };
+        match complete() {
+            Some(inner) if problems.is_empty() => Ok(TurnToolCallContent(Arc::new(inner))),
+            _ => Err(invalid(Code::InvalidToolCallContent, problems)),
+        }
+    }
+}
+
+impl TryFrom<RawTurnToolCallContent> for TurnToolCallContent {
+    type Error = Error;
+
+    fn try_from(raw: RawTurnToolCallContent) -> Result<Self, Error> {
+        Self::new(raw)
+    }
+}
+
+impl TryFrom<&Value> for TurnToolCallContent {
+    type Error = Error;
+
+    fn try_from(value: &Value) -> Result<Self, Error> {
+        Self::read(value, Comparison::Compared, Unknown::Refused)
+    }
+}
+
+impl TryFrom<Value> for TurnToolCallContent {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<Self, Error> {
+        Self::try_from(&value)
+    }
+}
+
+/// Reads a stored emission: unknown fields are kept and the checksum is not compared, as for
+/// [`ToolCall`].
+impl<'de> Deserialize<'de> for TurnToolCallContent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = crate::json::deserialize(deserializer)?;
+        Self::read(&value, Comparison::Skipped, Unknown::Kept).map_err(de::Error::custom)
+    }
+}
+
+impl Serialize for TurnToolCallContent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let content = &*self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &content.id)?;
+        map.serialize_entry("tool", &content.tool)?;
+        map.serialize_entry("args", content.args.object())?;
+        map.serialize_entry("checksum", &content.checksum)?;
+        map.serialize_entry("createdAt", &content.created_at)?;
+        map.serialize_entry("updatedAt", &content.updated_at)?;
+        map.serialize_entry("isComplete", &self.is_complete())?;
+        map.serialize_entry("isError", &self.is_error())?;
+        entry(&mut map, "results", self.results())?;
+        entry(&mut map, "completedAt", self.completed_at().as_ref())?;
+        for (name, value) in content.extra.iter().flat_map(|extra| extra.iter()) {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
