@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Event, EventKind, TextContent};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::identity::{DispatchId, TurnId};
 use crate::model::{FinishReason, Usage};
 use crate::record::{Message, ToolCall, TurnToolCallContent};
@@ -52,6 +52,23 @@ impl Entry {
             kind,
         };
         (0..).zip(self.fact.shown(self.at)).map(shown).collect()
+    }
+}
+
+impl Entry {
+    /// How many events show this fact, without making them.
+    pub fn parts(&self) -> u32 {
+        let parts = match &self.fact {
+            Fact::Replied { thought, message, calls, .. } => {
+                usize::from(thought.is_some()) + usize::from(message.is_some()) + calls.len() + 1
+            }
+            Fact::ReplyFailed { retracted, .. } | Fact::AbortRequested { retracted } => {
+                1 + usize::from(!retracted.is_empty())
+            }
+            Fact::CallSettled { end, .. } => 1 + usize::from(end.is_some()),
+            _ => 1,
+        };
+        u32::try_from(parts).unwrap_or(u32::MAX)
     }
 }
 
@@ -113,7 +130,10 @@ pub enum Fact {
         disposition: Option<Disposition>,
     },
     /// Somebody asked the turn to stop.
-    AbortRequested,
+    AbortRequested {
+        /// The ids of messages and thoughts that were shown in part and will not come.
+        retracted: Vec<Arc<str>>,
+    },
     /// Every call of the reply has settled.
     IterationEnded {
         /// Which one.
@@ -152,11 +172,7 @@ impl Fact {
                 thought.chain(message).chain(calls).chain([stats]).collect()
             }
             Self::ReplyFailed { error, retracted } => {
-                let mut shown = vec![EventKind::Error { error: error.clone() }];
-                if !retracted.is_empty() {
-                    shown.push(EventKind::Retracted { ids: retracted.clone() });
-                }
-                shown
+                with_retracted(EventKind::Error { error: error.clone() }, retracted)
             }
             Self::CallStarted(start) => vec![EventKind::ToolExecutionStart(start.clone())],
             Self::CallSettled { call, end, .. } => end
@@ -164,12 +180,17 @@ impl Fact {
                 .map(|end| EventKind::ToolExecutionEnd(end.clone()))
                 .chain([EventKind::ToolCall { content: call.to_content() }])
                 .collect(),
-            Self::AbortRequested => vec![EventKind::AbortRequested {}],
+            Self::AbortRequested { retracted } => with_retracted(EventKind::AbortRequested {}, retracted),
             Self::IterationEnded { iteration } => vec![EventKind::IterationEnd { iteration: *iteration }],
             Self::DispatchEnded { outcome } => vec![EventKind::DispatchEnd { outcome: *outcome }],
             Self::TurnEnded(end) => vec![EventKind::TurnEnd(end.clone())],
         }
     }
+}
+
+fn with_retracted(kind: EventKind, ids: &[Arc<str>]) -> Vec<EventKind> {
+    let retracted = (!ids.is_empty()).then(|| EventKind::Retracted { ids: ids.to_vec() });
+    [kind].into_iter().chain(retracted).collect()
 }
 
 /// A call that the model asked for.
@@ -247,11 +268,18 @@ pub struct Failure {
 
 impl From<&Error> for Failure {
     fn from(error: &Error) -> Self {
-        Self {
-            code: error.code().as_str().into(),
-            message: error.to_string().into(),
-            is_transient: error.is_transient(),
-        }
+        let (code, text) = (error.code().as_str(), error.to_string());
+        let message = text.strip_prefix(code).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&text);
+        Self { code: code.into(), message: message.into(), is_transient: error.is_transient() }
+    }
+}
+
+impl Failure {
+    /// The error again, without its cause. A code of a later version becomes `E_MODEL_FAILED`.
+    pub fn to_error(&self) -> Error {
+        let known = Code::ALL.iter().find(|code| code.as_str() == &*self.code).copied();
+        let error = Error::new(known.unwrap_or(Code::ModelFailed), &*self.message);
+        if self.is_transient { error.transient() } else { error }
     }
 }
 

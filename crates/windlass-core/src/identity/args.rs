@@ -55,14 +55,12 @@ impl Args {
 
     /// Takes a value that was parsed already, for example because a wire carries objects.
     pub fn from_value(value: Value) -> Self {
+        if is_deeper_than(&value, json::MAX_DEPTH) {
+            let defect = format!("nested deeper than {} levels", json::MAX_DEPTH);
+            return Self::raw(Value::String(exact(&value)), defect);
+        }
         match value {
-            Value::Object(object) if !is_deeper_than(&object, json::MAX_DEPTH) => {
-                Self(Arc::new(Inner { object, defect: None }))
-            }
-            Value::Object(_) => {
-                let defect = format!("nested deeper than {} levels", json::MAX_DEPTH);
-                Self::raw(Value::String(exact(&value)), defect)
-            }
+            Value::Object(object) => Self(Arc::new(Inner { object, defect: None })),
             Value::String(text) => match json::read(&text) {
                 Ok(Value::Object(object)) => Self(Arc::new(Inner { object, defect: None })),
                 _ => Self::raw(Value::String(text), "expected an object, got a string".to_owned()),
@@ -128,9 +126,9 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// True if containers are nested more than `limit` levels, the object itself being the first.
-fn is_deeper_than(object: &Map<String, Value>, limit: usize) -> bool {
-    let mut rest: Vec<(usize, &Value)> = object.values().map(|value| (2, value)).collect();
+/// True if containers are nested more than `limit` levels, the value itself being the first.
+fn is_deeper_than(value: &Value, limit: usize) -> bool {
+    let mut rest = vec![(1, value)];
     while let Some((level, value)) = rest.pop() {
         let children: &mut dyn Iterator<Item = &Value> = match value {
             Value::Array(items) => &mut items.iter(),

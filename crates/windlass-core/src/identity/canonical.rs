@@ -164,6 +164,11 @@ fn utf16_order(a: &str, b: &str) -> Ordering {
     }
 }
 
+/// -2^63. As a double it stands for something less: the integer itself is kept as one.
+const I64_MIN: f64 = -9_223_372_036_854_775_808.0;
+/// 2^64: the first integer that is kept as a double.
+const U64_END: f64 = 18_446_744_073_709_551_616.0;
+
 fn number<S: Sink>(value: &Number, numbers: Numbers, sink: &mut S) {
     if let Some(integer) = value.as_i64() {
         // Up to 2^53 a double is the integer, and ECMAScript writes it digit by digit.
@@ -175,7 +180,14 @@ fn number<S: Sink>(value: &Number, numbers: Numbers, sink: &mut S) {
     }
     match value.as_f64() {
         Some(double) if double.is_finite() => {
-            sink.put(ryu_js::Buffer::new().format_finite(double).as_bytes());
+            let mut buffer = ryu_js::Buffer::new();
+            let text = buffer.format_finite(double);
+            sink.put(text.as_bytes());
+            // Rounded already, so it must not look like an integer to a handler that wants one.
+            let is_past_64_bits = double <= I64_MIN || double >= U64_END;
+            if numbers == Numbers::ExactIntegers && is_past_64_bits && !text.contains('e') {
+                sink.put(b".0");
+            }
         }
         // Only a number that `arbitrary_precision` let in from elsewhere has no double; it is no JSON of
         // ours, and its own text is at least a name for it.

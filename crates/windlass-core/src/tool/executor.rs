@@ -1,6 +1,6 @@
 use std::any::Any;
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
@@ -135,9 +135,13 @@ pub struct CallError {
 }
 
 impl CallError {
-    /// A call that never ran.
-    pub fn not_run(error: Error) -> Self {
-        Self { error, disposition: Disposition::Failed, outcome: Outcome::NotRun }
+    /// A call that came out so; the model is told, and the turn goes on.
+    pub fn new(error: Error, outcome: Outcome) -> Self {
+        Self { error, disposition: Disposition::Failed, outcome }
+    }
+
+    fn not_run(error: Error) -> Self {
+        Self::new(error, Outcome::NotRun)
     }
 }
 
@@ -303,8 +307,7 @@ pub(crate) fn aborted(tool: &str) -> Error {
     Error::new(Code::TurnAborted, format!("the turn was aborted before `{tool}` ran"))
 }
 
-/// Reports the end when it goes out of scope: also when the executor's own future is dropped, or when
-/// dropping the handler's future panics.
+/// Reports the end when it goes out of scope: also when the executor's own future is dropped.
 struct Ending<'a, H: Host> {
     host: &'a H,
     start: &'a ExecutionStart,
@@ -324,6 +327,17 @@ enum End {
     Aborted,
 }
 
+/// The future of a handler. Its destructor is the handler's code too: a panic in it changes nothing about
+/// how the call ended.
+struct Contained(Running);
+
+impl Drop for Contained {
+    fn drop(&mut self) {
+        let running = std::mem::replace(&mut self.0, Box::pin(pending()));
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(running)));
+    }
+}
+
 async fn supervise(
     begin: impl FnOnce() -> Running,
     clock: &dyn Clock,
@@ -331,7 +345,7 @@ async fn supervise(
     cancel: &Cancel,
 ) -> End {
     let mut running = match catch_unwind(AssertUnwindSafe(begin)) {
-        Ok(running) => running,
+        Ok(running) => Contained(running),
         Err(payload) => return End::Panicked(panic_message(&*payload)),
     };
     let mut deadline = clock.sleep(timeout);
@@ -339,7 +353,7 @@ async fn supervise(
     let mut grace = None;
     poll_fn(|cx| {
         // The handler first: a result that is there is never thrown away.
-        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(cx))) {
+        match catch_unwind(AssertUnwindSafe(|| running.0.as_mut().poll(cx))) {
             Ok(Poll::Ready(result)) => return Poll::Ready(End::Returned(result)),
             Err(payload) => return Poll::Ready(End::Panicked(panic_message(&*payload))),
             Ok(Poll::Pending) => {}

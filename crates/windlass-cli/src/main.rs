@@ -1,0 +1,34 @@
+//! The `windlass` command.
+//!
+//! Exit codes: 0 done, 1 failed, 2 bad usage or bad input.
+
+mod checksum;
+mod printer;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// An agent development kit on the command line.
+#[derive(Parser)]
+#[command(name = "windlass", version, about, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Checksum(checksum::Checksum),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Checksum(command) => command.run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => printer::failure(&failure),
+    }
+}

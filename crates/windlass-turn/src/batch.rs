@@ -1,0 +1,315 @@
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use windlass_core::event::Fact;
+use windlass_core::record::Settlement;
+use windlass_core::tool::{CallError, ExecutionEnd, ExecutionStart, Host, Scope};
+use windlass_core::trust::{Label, Tier};
+use windlass_core::{
+    Cancel, Clock, Code, Disposition, Effect, Entropy, Error, Outcome, Tool, ToolCall, ToolCallId,
+    ToolOutput, TurnId, TurnToolCallContent,
+};
+
+use crate::agent::Shared;
+use crate::drive::Driver;
+use crate::machine::Unsettled;
+use crate::session::lock;
+
+/// How many calls of one reply run at the same time.
+pub const MAX_CONCURRENT_CALLS: usize = 8;
+
+/// The most tool names that an error lists.
+const MAX_LISTED_TOOLS: usize = 50;
+
+type Finished = (ToolCallId, Result<ToolOutput, CallError>);
+
+/// A task's request to write that its handler is about to run.
+struct StartRequest {
+    start: ExecutionStart,
+    written: oneshot::Sender<()>,
+}
+
+/// The calls of one reply that are being run.
+struct Batch {
+    turn: TurnId,
+    waiting: VecDeque<TurnToolCallContent>,
+    tasks: JoinSet<Finished>,
+    /// What is known of each call whose task has not ended, by its task.
+    running: HashMap<tokio::task::Id, Running>,
+    requests: (mpsc::Sender<StartRequest>, mpsc::Receiver<StartRequest>),
+    cancel: Cancel,
+}
+
+struct Running {
+    announced: TurnToolCallContent,
+    tool: Tool,
+    host: Arc<CallHost>,
+}
+
+impl Driver {
+    /// Runs every call that has no result, several at a time, and writes each result as it comes.
+    ///
+    /// A call that cannot run, or must not run any more, gets its result all the same.
+    pub(crate) async fn run_calls(&mut self, turn: TurnId) -> Result<(), Error> {
+        let unsettled: Vec<_> = self.machine().unsettled().collect();
+        let mut batch = Batch {
+            turn,
+            waiting: VecDeque::new(),
+            tasks: JoinSet::new(),
+            running: HashMap::new(),
+            requests: mpsc::channel(MAX_CONCURRENT_CALLS),
+            cancel: Cancel::new(),
+        };
+        for Unsettled { announced, start } in unsettled {
+            match start {
+                Some(start) => self.settle_abandoned(turn, &announced, &start).await?,
+                None => batch.waiting.push_back(announced),
+            }
+        }
+        loop {
+            self.fill(&mut batch).await?;
+            if batch.running.is_empty() {
+                return Ok(());
+            }
+            let is_aborting = self.machine().is_aborting();
+            let cancel = self.cancel.clone();
+            tokio::select! {
+                biased;
+                () = cancel.cancelled(), if !is_aborting => {
+                    self.commit(turn, vec![Fact::AbortRequested { retracted: Vec::new() }]).await?;
+                    batch.cancel.cancel();
+                }
+                Some(request) = batch.requests.1.recv() => {
+                    // While the turn is being aborted nothing starts: dropping the request says no.
+                    if !is_aborting {
+                        self.commit(turn, vec![Fact::CallStarted(request.start)]).await?;
+                        // The task may be gone already; its end is collected like any other.
+                        let _ = request.written.send(());
+                    }
+                }
+                Some(joined) = batch.tasks.join_next_with_id() => {
+                    let (task, result) = match joined {
+                        Ok((task, (_, result))) => (task, Some(result)),
+                        // Whatever the executor did not contain: dropping the handler's future panicked.
+                        Err(error) => (error.id(), None),
+                    };
+                    if let Some(running) = batch.running.remove(&task) {
+                        self.settle_finished(turn, running, result).await?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts tasks while there is room, and settles calls that cannot run.
+    async fn fill(&mut self, batch: &mut Batch) -> Result<(), Error> {
+        while batch.running.len() < MAX_CONCURRENT_CALLS {
+            let Some(announced) = batch.waiting.pop_front() else { break };
+            if self.machine().is_aborting() {
+                let error = Error::new(
+                    Code::TurnAborted,
+                    format!("the turn was aborted before `{}` ran", announced.tool()),
+                );
+                self.settle_refused(batch.turn, &announced, &error).await?;
+                continue;
+            }
+            match self.agent.tool(announced.tool()).cloned() {
+                Some(tool) => self.start(batch, announced, tool),
+                None => {
+                    let error = self.unknown_tool(announced.tool());
+                    self.settle_refused(batch.turn, &announced, &error).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&self, batch: &mut Batch, announced: TurnToolCallContent, tool: Tool) {
+        let host = Arc::new(CallHost {
+            agent: self.agent.clone(),
+            scope: Scope { session: self.session, turn: batch.turn },
+            cancel: batch.cancel.clone(),
+            requests: batch.requests.0.clone(),
+            end: Mutex::new(None),
+            operation: Mutex::new(None),
+        });
+        let executor = tool.executor(host.clone());
+        let (id, args) = (announced.id().clone(), announced.shared_args().clone());
+        let task = batch.tasks.spawn(async move {
+            let result = executor.call_as(id.clone(), args).await;
+            (id, result)
+        });
+        batch.running.insert(task.id(), Running { announced, tool, host });
+    }
+
+    fn unknown_tool(&self, name: &str) -> Error {
+        let names: Vec<_> = self.agent.tools.iter().map(|tool| format!("`{}`", tool.name())).collect();
+        let listed = match names.len() {
+            0 => "there are no tools".to_owned(),
+            count if count > MAX_LISTED_TOOLS => {
+                format!(
+                    "the first {MAX_LISTED_TOOLS} of {count} tools are {}",
+                    names[..MAX_LISTED_TOOLS].join(", ")
+                )
+            }
+            _ => format!("the tools are {}", names.join(", ")),
+        };
+        let name: String = name.chars().take(64).collect();
+        Error::new(Code::UnknownTool, format!("there is no tool {name:?}; {listed}"))
+    }
+
+    /// Settles a call whose handler never ran.
+    async fn settle_refused(
+        &mut self,
+        turn: TurnId,
+        announced: &TurnToolCallContent,
+        error: &Error,
+    ) -> Result<(), Error> {
+        let settlement =
+            Settlement::error(self.now(), Outcome::NotRun, error.to_string(), kit_label(announced));
+        let call = ToolCall::settle(announced, settlement);
+        let disposition = Some(Disposition::Failed);
+        self.commit(turn, vec![Fact::CallSettled { call, end: None, disposition }]).await
+    }
+
+    /// Settles a call whose handler was started by a driver that is gone.
+    async fn settle_abandoned(
+        &mut self,
+        turn: TurnId,
+        announced: &TurnToolCallContent,
+        start: &ExecutionStart,
+    ) -> Result<(), Error> {
+        let is_repeatable =
+            self.agent.tool(announced.tool()).is_some_and(|tool| tool.effect() != Effect::Once);
+        let (outcome, advice) = if is_repeatable {
+            (Outcome::Failed, "it may be called again")
+        } else {
+            (Outcome::Unknown, "whether it took effect is unknown: find out before you call it again")
+        };
+        let message = format!("`{}` was interrupted while it ran; {advice}", announced.tool());
+        let error = Error::new(Code::ToolDownstream, message);
+        let end = Some(ExecutionEnd::of(start, self.now(), true));
+        let settlement = Settlement::error(self.now(), outcome, error.to_string(), kit_label(announced))
+            .of_operation(Some((start.effective_checksum, start.operation_id)));
+        let call = ToolCall::settle(announced, settlement);
+        self.commit(turn, vec![Fact::CallSettled { call, end, disposition: Some(Disposition::Failed) }]).await
+    }
+
+    /// Settles a call whose task has ended.
+    async fn settle_finished(
+        &mut self,
+        turn: TurnId,
+        running: Running,
+        result: Option<Result<ToolOutput, CallError>>,
+    ) -> Result<(), Error> {
+        let Running { announced, tool, host } = running;
+        let mut end = host.take_end();
+        let operation = host.take_operation();
+        let stored = match result {
+            // Where the result cannot be kept, the handler has returned all the same: what it did is known.
+            Some(Ok(output)) => lock(&self.state.spool)
+                .put(output.into_bytes())
+                .map_err(|error| CallError::new(error, Outcome::Failed)),
+            Some(Err(error)) => Err(error),
+            None => Err(broken(&tool, operation.is_some())),
+        };
+        let at = self.now();
+        let (settlement, disposition) = match stored {
+            Ok(artifact) => {
+                let tier = if tool.definition().trusted { Tier::Developer } else { Tier::Untrusted };
+                let label = Label::of_call(tier, tool.name(), announced.id().clone());
+                (Settlement::artifact(at, artifact, label), None)
+            }
+            Err(error) => {
+                if let Some(end) = &mut end {
+                    end.is_error = true;
+                }
+                let detail = error.error.to_string();
+                // An error may quote what others wrote, so it is never the author's own word.
+                let settlement = Settlement::error(at, error.outcome, detail, kit_label(&announced));
+                (settlement, Some(error.disposition))
+            }
+        };
+        let call = ToolCall::settle(&announced, settlement.of_operation(operation));
+        self.commit(turn, vec![Fact::CallSettled { call, end, disposition }]).await
+    }
+}
+
+/// The label of a result that the kit wrote about a call.
+fn kit_label(announced: &TurnToolCallContent) -> Label {
+    Label::of_call(Tier::Untrusted, announced.tool(), announced.id().clone())
+}
+
+/// The error of a task that broke outside the handler's own polling.
+fn broken(tool: &Tool, is_started: bool) -> CallError {
+    let message = format!("`{}` failed: it panicked while it was being dropped", tool.name());
+    let outcome = match (is_started, tool.effect()) {
+        (false, _) => Outcome::NotRun,
+        (true, Effect::Once) => Outcome::Unknown,
+        (true, _) => Outcome::Failed,
+    };
+    CallError::new(Error::new(Code::ToolDownstream, message), outcome)
+}
+
+type Operation = (windlass_core::EffectiveChecksum, windlass_core::OperationId);
+
+/// The surroundings of one call: it asks the driver to write, and remembers the end for it.
+struct CallHost {
+    agent: Arc<Shared>,
+    scope: Scope,
+    cancel: Cancel,
+    requests: mpsc::Sender<StartRequest>,
+    operation: Mutex<Option<Operation>>,
+    end: Mutex<Option<ExecutionEnd>>,
+}
+
+impl CallHost {
+    fn take_end(&self) -> Option<ExecutionEnd> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn take_operation(&self) -> Option<Operation> {
+        self.operation.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Host for CallHost {
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        &*self.agent.clock
+    }
+
+    fn entropy(&self) -> &dyn Entropy {
+        &*self.agent.entropy
+    }
+
+    fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    async fn authorise(&self, _: &ExecutionStart) -> Result<(), Error> {
+        Ok(())
+    }
+
+    async fn started(&self, start: &ExecutionStart) -> Result<(), Error> {
+        let refused = || {
+            Error::new(Code::TurnAborted, format!("the turn was aborted before `{}` ran", start.tool_name))
+        };
+        let (written, is_written) = oneshot::channel();
+        let request = StartRequest { start: start.clone(), written };
+        self.requests.send(request).await.map_err(|_| refused())?;
+        is_written.await.map_err(|_| refused())?;
+        let operation = (start.effective_checksum, start.operation_id);
+        *self.operation.lock().unwrap_or_else(PoisonError::into_inner) = Some(operation);
+        Ok(())
+    }
+
+    fn ended(&self, end: ExecutionEnd) {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
+    }
+}

@@ -1,0 +1,4 @@
+#![doc = include_str!("../../../README.md")]
+
+pub use windlass_core::*;
+pub use windlass_turn::*;
