@@ -1,2 +1,157 @@
-//! placeholder
-fn main() {}
+//! What the kit costs, as ratios to a floor that is measured in the same run.
+//!
+//! Rounds of both sides are interleaved and the fastest of each counts, so that a noisy machine disturbs
+//! both alike. Absolute times are printed for orientation only.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    reason = "a benchmark may panic and rounds for people"
+)]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use sha2::Digest as _;
+use tokio::runtime::Runtime;
+use windlass::model::{FinishReason, Opening};
+use windlass::{Agent, Effect, Model as _, ModelDelta, canonical, checksum, tool_fn};
+use windlass_testing::Script;
+
+const ROUNDS: usize = 15;
+
+fn main() {
+    println!("{:<58} {:>8} {:>12} {:>12}", "what", "ratio", "ours", "floor");
+    checksum_of_200_bytes();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    one_step(&runtime);
+    flat(&runtime);
+}
+
+/// The fastest of interleaved rounds, for one run of each.
+fn race(runs: u32, mut ours: impl FnMut(), mut floor: impl FnMut()) -> (Duration, Duration) {
+    let mut fastest = (Duration::MAX, Duration::MAX);
+    for _ in 0..ROUNDS {
+        fastest.0 = fastest.0.min(time(runs, &mut ours));
+        fastest.1 = fastest.1.min(time(runs, &mut floor));
+    }
+    fastest
+}
+
+fn time(runs: u32, run: &mut impl FnMut()) -> Duration {
+    let start = Instant::now();
+    for _ in 0..runs {
+        run();
+    }
+    start.elapsed() / runs
+}
+
+fn report(what: &str, (ours, floor): (Duration, Duration)) {
+    let ratio = ours.as_secs_f64() / floor.as_secs_f64();
+    println!("{what:<58} {ratio:>7.2}x {ours:>12.1?} {floor:>12.1?}");
+}
+
+fn checksum_of_200_bytes() {
+    let args = json!({
+        "query": "frequent errors in the server log of last night",
+        "path": "/var/log/service/current.log",
+        "limit": 25,
+        "caseSensitive": false,
+        "context": { "before": 2, "after": 4 },
+        "tags": ["error", "timeout", "retry"],
+    });
+    let text = canonical(&json!({ "args": args, "tool": "search" }));
+    let what = format!("checksum of args of {} bytes / SHA-256 of the same", canonical(&args).len());
+    let times = race(
+        20_000,
+        || {
+            black_box(checksum("search", black_box(&args)));
+        },
+        || {
+            black_box(sha2::Sha256::digest(black_box(text.as_bytes())));
+        },
+    );
+    report(&what, times);
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Look {
+    name: String,
+    line: u32,
+}
+
+async fn look(args: Look) -> String {
+    format!("{} has nothing on line {}", args.name, args.line)
+}
+
+fn script(steps: usize) -> Script {
+    let call = |script: Script, line| script.calls("look", json!({ "name": "server.log", "line": line }));
+    (0..steps).fold(Script::new(), call).says("Nothing.")
+}
+
+/// The loop that one would write by hand: no ids, no records, no journal, no events, no containment.
+async fn by_hand(script: &Script) -> Vec<String> {
+    let mut conversation = script.open(&Opening::default());
+    let mut messages = vec!["Go.".to_owned()];
+    loop {
+        let (mut text, mut arguments, mut finish) = (String::new(), String::new(), None);
+        let mut deltas = conversation.send();
+        while let Some(delta) = deltas.next().await {
+            match delta.unwrap() {
+                ModelDelta::Text(piece) => text.push_str(&piece),
+                ModelDelta::Call { arguments: piece, .. } => arguments.push_str(&piece),
+                ModelDelta::Finish(reason) => finish = Some(reason),
+                _ => {}
+            }
+        }
+        if finish != Some(FinishReason::ToolCalls) {
+            messages.push(text);
+            return messages;
+        }
+        let result = look(serde_json::from_str(&arguments).unwrap()).await;
+        messages.push(arguments);
+        messages.push(result);
+    }
+}
+
+fn agent(script: &Script) -> Agent {
+    let look = tool_fn("look", "Looks at a line.", Effect::Pure, |args: Look| async { Ok(look(args).await) });
+    Agent::new(script.clone()).tool(look).max_iterations(u32::MAX)
+}
+
+fn one_step(runtime: &Runtime) {
+    const STEPS: usize = 100;
+    let script = script(STEPS);
+    let agent = agent(&script);
+    let (ours, floor) = race(
+        20,
+        || drop(black_box(runtime.block_on(agent.ask("Go.")).unwrap())),
+        || drop(black_box(runtime.block_on(by_hand(&script)))),
+    );
+    report("one step of the loop / by hand, awaited", (ours / 100, floor / 100));
+    let (ours, floor) = race(
+        20,
+        || {
+            runtime.block_on(async {
+                let mut turn = agent.turn("Go.");
+                while let Some(event) = turn.next().await {
+                    black_box(event.unwrap());
+                }
+            });
+        },
+        || drop(black_box(runtime.block_on(by_hand(&script)))),
+    );
+    report("one step of the loop / by hand, every event read", (ours / 100, floor / 100));
+}
+
+fn flat(runtime: &Runtime) {
+    let (long, short) = (script(1_000), script(10));
+    let (long_agent, short_agent) = (agent(&long), agent(&short));
+    let (long, _) = race(2, || drop(black_box(runtime.block_on(long_agent.ask("Go.")).unwrap())), || {});
+    let (short, _) = race(200, || drop(black_box(runtime.block_on(short_agent.ask("Go.")).unwrap())), || {});
+    report("one step of 1,000 / one step of 10", (long / 1_000, short / 10));
+}

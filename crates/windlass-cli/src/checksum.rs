@@ -2,12 +2,10 @@ use std::io::Read as _;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use windlass::identity::MAX_ARGS_BYTES;
 use windlass::{canonical, checksum, json};
 
 use crate::printer::{self, Failure};
-
-/// The most bytes of arguments that are read.
-const MAX_INPUT_BYTES: u64 = 64 << 20;
 
 /// Print the checksum of a call: SHA-256 over the canonical JSON of {"args": ARGS, "tool": TOOL}
 ///
@@ -52,11 +50,11 @@ fn read_stdin() -> Result<String, Failure> {
     let mut bytes = Vec::new();
     std::io::stdin()
         .lock()
-        .take(MAX_INPUT_BYTES + 1)
+        .take(MAX_ARGS_BYTES as u64 + 1)
         .read_to_end(&mut bytes)
         .context("cannot read the arguments from standard input")?;
-    if bytes.len() as u64 > MAX_INPUT_BYTES {
-        return Err(Failure::Usage(anyhow!("the arguments have more than {MAX_INPUT_BYTES} bytes")));
+    if bytes.len() > MAX_ARGS_BYTES {
+        return Err(Failure::Usage(anyhow!("the arguments have more than {MAX_ARGS_BYTES} bytes")));
     }
     String::from_utf8(bytes).map_err(|error| {
         let byte = error.utf8_error().valid_up_to();

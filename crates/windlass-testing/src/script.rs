@@ -158,7 +158,18 @@ impl ScriptedReply {
     /// Adds a call under an id, which may be one that was used before, or empty.
     #[must_use]
     pub fn calls_as(self, id: impl Into<String>, tool: impl Into<String>, args: impl Into<Value>) -> Self {
-        self.call(Some(id.into()), tool.into(), &args.into().to_string())
+        self.calls_text_as(id, tool, args.into().to_string())
+    }
+
+    /// Adds a call under an id, whose arguments are this text, JSON or not.
+    #[must_use]
+    pub fn calls_text_as(
+        self,
+        id: impl Into<String>,
+        tool: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
+        self.call(Some(id.into()), tool.into(), &arguments.into())
     }
 
     /// Adds a call whose arguments are this text, JSON or not.
@@ -228,7 +239,7 @@ impl ScriptedReply {
             Ending::Natural => deltas.push(Ok(ModelDelta::Finish(FinishReason::Stop))),
             Ending::Finish(reason) => deltas.push(Ok(ModelDelta::Finish(*reason))),
             Ending::Failure(message) => {
-                deltas.push(Err(Error::new(Code::ModelFailed, message.as_str()).transient()))
+                deltas.push(Err(Error::new(Code::ModelFailed, message.as_str()).transient()));
             }
             Ending::Cut => {}
             Ending::Hang => return stream::iter(deltas).chain(stream::pending()).boxed(),

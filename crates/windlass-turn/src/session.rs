@@ -135,6 +135,12 @@ impl Session {
         self.open.state.lock().await.transcript.clone()
     }
 
+    /// The decisions of the newest turn, as far as it has come: the fold of its facts. Waits for a turn
+    /// that runs.
+    pub async fn machine(&self) -> Option<Machine> {
+        self.open.state.lock().await.machine.clone()
+    }
+
     /// The bytes of a result.
     pub fn read(&self, artifact: &ArtifactRef) -> Option<Bytes> {
         lock(&self.open.spool).get(artifact).cloned()

@@ -8,7 +8,11 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::MAX)
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_millis())
+            .ok()
+            .and_then(|millis| Timestamp::from_millis(millis).ok())
+            .unwrap_or(Timestamp::MAX)
     }
 
     fn sleep(&self, duration: Duration) -> Sleep {

@@ -1,0 +1,3 @@
+//! The command, as a user runs it.
+
+mod checksum;

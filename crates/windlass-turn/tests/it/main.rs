@@ -1,0 +1,14 @@
+//! The loop, from outside: what happens in a turn, and what must never happen.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail a test by panicking, and clippy's exception knows only the test functions"
+)]
+
+mod journal;
+mod sequences;
+mod sessions;
+mod subscribers;
+mod support;
+mod worlds;

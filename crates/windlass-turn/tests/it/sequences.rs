@@ -1,0 +1,482 @@
+//! The exact events of the turns that every user meets.
+
+use insta::assert_snapshot;
+use serde_json::json;
+use windlass_core::event::Fact;
+use windlass_core::{EventKind, Outcome, Status, StopReason};
+use windlass_testing::{Script, ScriptedReply, outline, trace};
+
+use crate::support::{agent, play, play_until};
+
+#[tokio::test(start_paused = true)]
+async fn a_plain_answer() {
+    let played = play(&agent(Script::new().thinks("Easy.").says("Rain all day."))).await;
+    assert_snapshot!(trace(&played.events), @r#"
+    1.0  turnStart
+    2.0  dispatchStart
+    3.0  iterationStart 1
+    3.1~ thought "Easy."
+    3.2~ message "Rain"
+    3.3~ message "all"
+    3.4~ message "day."
+    4.0  thought "Easy."
+    4.1  message "Rain all day."
+    4.2  generationStats stop
+    5.0  iterationEnd 1
+    6.0  dispatchEnd ack
+    7.0  turnEnd answered
+    "#);
+    assert_eq!(played.conclusion.text(), "Rain all day.");
+    assert_eq!(played.conclusion.status(), Status::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_call() {
+    let model = Script::new().calls("look", json!({ "act": "ok" })).says("Done.");
+    let played = play(&agent(model)).await;
+    assert_snapshot!(trace(&played.events), @r#"
+     1.0  turnStart
+     2.0  dispatchStart
+     3.0  iterationStart 1
+     3.1~ toolCallPreview look
+     3.2~ toolCallPreview  {"act"
+     3.3~ toolCallPreview  :"ok"}
+     4.0  toolCall look call_1_1 {"act":"ok"}
+     4.1  generationStats toolCalls
+     5.0  toolExecutionStart look call_1_1
+     6.0  toolExecutionEnd look call_1_1 ok
+     6.1  toolCall look call_1_1 ok
+     7.0  iterationEnd 1
+     8.0  iterationStart 2
+     8.1~ message "Done."
+     9.0  message "Done."
+     9.1  generationStats stop
+    10.0  iterationEnd 2
+    11.0  dispatchEnd ack
+    12.0  turnEnd answered
+    "#);
+    assert_snapshot!(outline(&played.events), @"
+    model      calls look
+    look       ok
+    model      Done.
+    ");
+    played.assert_one_checksum_per_call();
+}
+
+#[tokio::test(start_paused = true)]
+async fn g2_three_parallel_calls_that_finish_in_reverse() {
+    let order = |after| json!({ "act": "ok", "after": after });
+    let model =
+        Script::new().calls_all([("look", order(3)), ("put", order(2)), ("pay", order(1))]).says("Done.");
+    let played = play(&agent(model)).await;
+    assert_snapshot!(trace(&played.events), @r#"
+     1.0  turnStart
+     2.0  dispatchStart
+     3.0  iterationStart 1
+     3.1~ toolCallPreview look
+     3.2~ toolCallPreview  {"act":"ok"
+     3.3~ toolCallPreview  ,"after":3}
+     3.4~ toolCallPreview put
+     3.5~ toolCallPreview  {"act":"ok"
+     3.6~ toolCallPreview  ,"after":2}
+     3.7~ toolCallPreview pay
+     3.8~ toolCallPreview  {"act":"ok"
+     3.9~ toolCallPreview  ,"after":1}
+     4.0  toolCall look call_1_1 {"act":"ok","after":3}
+     4.1  toolCall put call_1_2 {"act":"ok","after":2}
+     4.2  toolCall pay call_1_3 {"act":"ok","after":1}
+     4.3  generationStats toolCalls
+     5.0  toolExecutionStart look call_1_1
+     6.0  toolExecutionStart put call_1_2
+     7.0  toolExecutionStart pay call_1_3
+     8.0  toolExecutionEnd pay call_1_3 ok
+     8.1  toolCall pay call_1_3 ok
+     9.0  toolExecutionEnd put call_1_2 ok
+     9.1  toolCall put call_1_2 ok
+    10.0  toolExecutionEnd look call_1_1 ok
+    10.1  toolCall look call_1_1 ok
+    11.0  iterationEnd 1
+    12.0  iterationStart 2
+    12.1~ message "Done."
+    13.0  message "Done."
+    13.1  generationStats stop
+    14.0  iterationEnd 2
+    15.0  dispatchEnd ack
+    16.0  turnEnd answered
+    "#);
+    let settled: Vec<_> = played.records().iter().map(|call| call.tool().to_owned()).collect();
+    assert_eq!(settled, ["pay", "put", "look"]);
+    let chat: Vec<_> =
+        played.transcript.iter().map(windlass_core::TranscriptMessage::to_chat_message).collect();
+    let answered: Vec<_> = chat.iter().filter_map(|message| message["tool_call_id"].as_str()).collect();
+    assert_eq!(answered, ["call_1_1", "call_1_2", "call_1_3"]);
+    played.assert_one_checksum_per_call();
+}
+
+#[tokio::test(start_paused = true)]
+async fn g5_invalid_arguments() {
+    let model = Script::new()
+        .calls("pay", json!({ "act": "dance" }))
+        .calls_with_text("pay", "{\"act\":")
+        .calls("pay", json!({ "act": "ok" }))
+        .says("Done.");
+    let played = play(&agent(model)).await;
+    assert_snapshot!(trace(&played.events), @r#"
+     1.0  turnStart
+     2.0  dispatchStart
+     3.0  iterationStart 1
+     3.1~ toolCallPreview pay
+     3.2~ toolCallPreview  {"act":
+     3.3~ toolCallPreview  "dance"}
+     4.0  toolCall pay call_1_1 {"act":"dance"}
+     4.1  generationStats toolCalls
+     5.0  toolCall pay call_1_1 error: E_INVALID_TOOL_ARGS: the arguments of `pay` are not valid, so it did not run; call it again, corrected - /act: unknown variant `dance`, expected one of `ok`, `r…
+     6.0  iterationEnd 1
+     7.0  iterationStart 2
+     7.1~ toolCallPreview pay
+     7.2~ toolCallPreview  {"a
+     7.3~ toolCallPreview  ct":
+     8.0  toolCall pay call_2_1 {"$raw":"{\"act\":"}
+     8.1  generationStats toolCalls
+     9.0  toolCall pay call_2_1 error: E_INVALID_TOOL_ARGS: the arguments of `pay` are not valid, so it did not run; call it again, corrected - EOF while parsing a value at byte 7
+    10.0  iterationEnd 2
+    11.0  iterationStart 3
+    11.1~ toolCallPreview pay
+    11.2~ toolCallPreview  {"act"
+    11.3~ toolCallPreview  :"ok"}
+    12.0  toolCall pay call_3_1 {"act":"ok"}
+    12.1  generationStats toolCalls
+    13.0  toolExecutionStart pay call_3_1
+    14.0  toolExecutionEnd pay call_3_1 ok
+    14.1  toolCall pay call_3_1 ok
+    15.0  iterationEnd 3
+    16.0  iterationStart 4
+    16.1~ message "Done."
+    17.0  message "Done."
+    17.1  generationStats stop
+    18.0  iterationEnd 4
+    19.0  dispatchEnd ack
+    20.0  turnEnd answered
+    "#);
+    let started = played.events.iter().filter(|event| matches!(event.kind, EventKind::ToolExecutionStart(_)));
+    assert_eq!(started.count(), 1);
+    played.assert_one_checksum_per_call();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_tool() {
+    let model = Script::new().calls("fly", json!({ "to": "Oslo" })).says("Done.");
+    let played = play(&agent(model)).await;
+    assert_snapshot!(trace(&played.events), @r#"
+     1.0  turnStart
+     2.0  dispatchStart
+     3.0  iterationStart 1
+     3.1~ toolCallPreview fly
+     3.2~ toolCallPreview  {"to":
+     3.3~ toolCallPreview  "Oslo"}
+     4.0  toolCall fly call_1_1 {"to":"Oslo"}
+     4.1  generationStats toolCalls
+     5.0  toolCall fly call_1_1 error: E_UNKNOWN_TOOL: there is no tool "fly"; the tools are `look`, `put`, `pay`
+     6.0  iterationEnd 1
+     7.0  iterationStart 2
+     7.1~ message "Done."
+     8.0  message "Done."
+     8.1  generationStats stop
+     9.0  iterationEnd 2
+    10.0  dispatchEnd ack
+    11.0  turnEnd answered
+    "#);
+    assert_eq!(played.records()[0].outcome(), Some(Outcome::NotRun));
+    played.assert_one_checksum_per_call();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic() {
+    let model = Script::new()
+        .calls_all([("look", json!({ "act": "panic" })), ("pay", json!({ "act": "latePanic" }))])
+        .says("Done.");
+    let played = play(&agent(model)).await;
+    assert_snapshot!(trace(&played.events), @r#"
+     1.0  turnStart
+     2.0  dispatchStart
+     3.0  iterationStart 1
+     3.1~ toolCallPreview look
+     3.2~ toolCallPreview  {"act":
+     3.3~ toolCallPreview  "panic"}
+     3.4~ toolCallPreview pay
+     3.5~ toolCallPreview  {"act":"l
+     3.6~ toolCallPreview  atePanic"}
+     4.0  toolCall look call_1_1 {"act":"panic"}
+     4.1  toolCall pay call_1_2 {"act":"latePanic"}
+     4.2  generationStats toolCalls
+     5.0  toolExecutionStart look call_1_1
+     6.0  toolExecutionStart pay call_1_2
+     7.0  toolExecutionEnd look call_1_1 error
+     7.1  toolCall look call_1_1 error: E_TOOL_DOWNSTREAM_ERROR: `look` failed: it panicked: as told
+     8.0  toolExecutionEnd pay call_1_2 error
+     8.1  toolCall pay call_1_2 error: E_TOOL_DOWNSTREAM_ERROR: `pay` failed: it panicked: late, as told. Whether it took effect is unknown: find out before you call it again
+     9.0  iterationEnd 1
+    10.0  iterationStart 2
+    10.1~ message "Done."
+    11.0  message "Done."
+    11.1  generationStats stop
+    12.0  iterationEnd 2
+    13.0  dispatchEnd ack
+    14.0  turnEnd answered
+    "#);
+    let outcomes: Vec<_> = played.records().iter().map(windlass_core::ToolCall::outcome).collect();
+    assert_eq!(outcomes, [Some(Outcome::Failed), Some(Outcome::Unknown)]);
+    played.assert_one_checksum_per_call();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_in_mid_batch() {
+    let act = |act: &str| json!({ "act": act });
+    let model = Script::new()
+        .calls_all([("look", act("ok")), ("put", act("heed")), ("look", act("hang")), ("pay", act("hang"))])
+        .says("never said");
+    let played = play_until(
+        &agent(model),
+        |event| matches!(&event.kind, EventKind::ToolCall { content } if content.is_complete()),
+    )
+    .await;
+    assert_snapshot!(trace(&played.events), @r#"
+     1.0  turnStart
+     2.0  dispatchStart
+     3.0  iterationStart 1
+     3.1~ toolCallPreview look
+     3.2~ toolCallPreview  {"act"
+     3.3~ toolCallPreview  :"ok"}
+     3.4~ toolCallPreview put
+     3.5~ toolCallPreview  {"act":
+     3.6~ toolCallPreview  "heed"}
+     3.7~ toolCallPreview look
+     3.8~ toolCallPreview  {"act":
+     3.9~ toolCallPreview  "hang"}
+     3.10~ toolCallPreview pay
+     3.11~ toolCallPreview  {"act":
+     3.12~ toolCallPreview  "hang"}
+     4.0  toolCall look call_1_1 {"act":"ok"}
+     4.1  toolCall put call_1_2 {"act":"heed"}
+     4.2  toolCall look call_1_3 {"act":"hang"}
+     4.3  toolCall pay call_1_4 {"act":"hang"}
+     4.4  generationStats toolCalls
+     5.0  toolExecutionStart look call_1_1
+     6.0  toolExecutionStart put call_1_2
+     7.0  toolExecutionStart look call_1_3
+     8.0  toolExecutionStart pay call_1_4
+     9.0  toolExecutionEnd look call_1_1 ok
+     9.1  toolCall look call_1_1 ok
+    10.0  fact.abortRequested
+    11.0  toolExecutionEnd put call_1_2 ok
+    11.1  toolCall put call_1_2 ok
+    12.0  toolExecutionEnd look call_1_3 error
+    12.1  toolCall look call_1_3 error: E_TOOL_DOWNSTREAM_ERROR: `look` failed: the turn was aborted
+    13.0  toolExecutionEnd pay call_1_4 error
+    13.1  toolCall pay call_1_4 error: E_TOOL_DOWNSTREAM_ERROR: `pay` failed: the turn was aborted. Whether it took effect is unknown: find out before you call it again
+    14.0  iterationEnd 1
+    15.0  dispatchEnd aborted
+    16.0  turnEnd aborted
+    "#);
+    let outcomes: Vec<_> =
+        played.records().iter().map(|call| (call.tool().to_owned(), call.outcome())).collect();
+    assert_eq!(
+        outcomes,
+        [
+            ("look".to_owned(), Some(Outcome::Succeeded)),
+            ("put".to_owned(), Some(Outcome::Succeeded)),
+            ("look".to_owned(), Some(Outcome::Failed)),
+            ("pay".to_owned(), Some(Outcome::Unknown)),
+        ]
+    );
+    assert_eq!(played.conclusion.stop_reason(), StopReason::Aborted);
+    played.assert_one_checksum_per_call();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_while_the_model_speaks() {
+    let played = play_until(&agent(Script::new().hangs("Rain all")), |event| {
+        matches!(&event.kind, EventKind::Message { .. })
+    })
+    .await;
+    assert_snapshot!(trace(&played.events), @r#"
+    1.0  turnStart
+    2.0  dispatchStart
+    3.0  iterationStart 1
+    3.1~ message "Rain"
+    3.2~ message "all"
+    4.0  fact.abortRequested
+    4.1  retracted 1
+    5.0  iterationEnd 1
+    6.0  dispatchEnd aborted
+    7.0  turnEnd aborted
+    "#);
+    assert_eq!(played.transcript.len(), 1, "what the model did not finish is not part of the conversation");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_never_returns_runs_out_of_time() {
+    let model = Script::new()
+        .calls_all([("look", json!({ "act": "hang" })), ("pay", json!({ "act": "panicInDrop" }))])
+        .says("Done.");
+    let played = play(&agent(model)).await;
+    assert_snapshot!(outline(&played.events), @"
+    model      calls look
+    model      calls pay
+    look       error: E_TOOL_DOWNSTREAM_ERROR: `look` failed: it did not return within 60 s
+    pay        error: E_TOOL_DOWNSTREAM_ERROR: `pay` failed: it did not return within 60 s. Whether it took effect is unknown: find out before you call it again
+    model      Done.
+    ");
+    assert_eq!(played.records()[1].outcome(), Some(Outcome::Unknown));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_ends_the_turn_lets_its_siblings_finish() {
+    let model = Script::new()
+        .calls_all([("look", json!({ "act": "abort" })), ("put", json!({ "act": "ok", "after": 5 }))])
+        .says("never said");
+    let played = play(&agent(model)).await;
+    assert_snapshot!(outline(&played.events), @"
+    model      calls look
+    model      calls put
+    look       error: E_TOOL_DOWNSTREAM_ERROR: `look` failed: the house is on fire
+    put        ok
+    turn       failed: E_TOOL_DOWNSTREAM_ERROR: `look` asked for the turn to end: E_TOOL_DOWNSTREAM_ERROR: `look` failed: the house is on fire
+    ");
+    assert_eq!(played.conclusion.stop_reason(), StopReason::Failed);
+    assert_eq!(played.conclusion.error().unwrap().code.as_ref(), "E_TOOL_DOWNSTREAM_ERROR");
+}
+
+#[tokio::test(start_paused = true)]
+async fn g3_calls_of_a_failed_or_cut_reply_are_never_announced() {
+    let call = || ScriptedReply::new().says("I will pay.").calls("pay", json!({ "act": "ok" }));
+    for broken in [
+        call().cut(),
+        call().fails("connection reset"),
+        call().finishes(windlass_core::model::FinishReason::Length),
+    ] {
+        let played = play(&agent(Script::new().reply(broken))).await;
+        assert!(!played.events.iter().any(|event| matches!(event.kind, EventKind::ToolCall { .. })));
+        assert!(!played.entries.iter().any(|entry| matches!(entry.fact, Fact::CallStarted(_))));
+        assert!(played.events.iter().any(|event| matches!(event.kind, EventKind::Retracted { .. })));
+        assert_eq!(played.conclusion.status(), Status::Failed);
+        assert!(played.conclusion.error().unwrap().is_transient);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_is_asked_a_bounded_number_of_times() {
+    let model =
+        (0..5).fold(Script::new(), |script, n| script.calls("look", json!({ "act": "ok", "after": n })));
+    let played = play(&agent(model.clone()).max_iterations(3)).await;
+    assert_eq!(played.conclusion.stop_reason(), StopReason::Iterations);
+    assert_eq!(played.conclusion.status(), Status::Stopped);
+    assert_eq!(played.records().len(), 3);
+    let played = play(&agent(model.says("Done.")).max_iterations(6)).await;
+    assert_eq!(played.conclusion.stop_reason(), StopReason::Answered);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ids_that_a_provider_repeats_or_leaves_out_are_replaced_everywhere() {
+    let look = json!({ "act": "ok" });
+    let model = Script::new()
+        .reply(ScriptedReply::new().calls_as("call_0", "look", look.clone()).calls_as(
+            "call_0",
+            "look",
+            look.clone(),
+        ))
+        .reply(ScriptedReply::new().calls_as("call_0", "look", look.clone()).calls_as("", "look", look))
+        .says("Done.");
+    let played = play(&agent(model)).await;
+    let ids: Vec<_> = played.records().iter().map(|call| call.id().to_string()).collect();
+    assert_eq!(ids[0], "call_0");
+    let mut unique = ids.clone();
+    unique.sort();
+    unique.dedup();
+    assert_eq!(unique.len(), 4);
+    assert!(ids[1..].iter().all(|id| id.starts_with("call_") && id.len() == 37), "{ids:?}");
+    let chat: Vec<_> =
+        played.transcript.iter().map(windlass_core::TranscriptMessage::to_chat_message).collect();
+    let asked: Vec<_> = chat
+        .iter()
+        .filter_map(|message| message["tool_calls"].as_array())
+        .flatten()
+        .map(|call| call["id"].as_str().unwrap().to_owned())
+        .collect();
+    let answered: Vec<_> =
+        chat.iter().filter_map(|message| message["tool_call_id"].as_str().map(str::to_owned)).collect();
+    assert_eq!(asked, ids);
+    assert_eq!(answered, ids);
+    let times: Vec<_> = played.records().iter().map(windlass_core::ToolCall::created_at).collect();
+    assert!(times.is_sorted_by(|a, b| a < b), "no two calls of a turn share createdAt: {times:?}");
+    let checksums: Vec<_> = played.records().iter().map(windlass_core::ToolCall::checksum).collect();
+    assert!(checksums.iter().all(|checksum| *checksum == checksums[0]), "equal calls have equal checksums");
+}
+
+#[tokio::test(start_paused = true)]
+async fn empty_names_and_huge_arguments_settle_like_any_other_call() {
+    let huge = json!({ "act": "ok", "padding": "x".repeat(10 << 20) }).to_string();
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    let model = Script::new()
+        .reply(
+            ScriptedReply::new()
+                .calls_with_text("", "{}")
+                .calls_with_text("look", huge)
+                .calls_with_text("look", deep.clone())
+                .calls_with_text("look", "{\"act\":\"ok\",\"act\":\"ok\"}")
+                .calls_with_text("look", "{\"act\":\"\\ud800\"}")
+                .calls_with_text("look", "{\"act\":NaN}")
+                .calls_with_text("x".repeat(5_000), ""),
+        )
+        .says("Done.");
+    let played = play(&agent(model)).await;
+    assert_eq!(played.conclusion.text(), "Done.");
+    let records = played.records();
+    let by_id = |n: usize| records.iter().find(|call| call.id().as_str() == format!("call_1_{n}")).unwrap();
+    assert_eq!(by_id(1).tool(), "unnamed_tool");
+    assert!(!by_id(2).is_error());
+    assert_eq!(by_id(3).args()["$raw"], deep.as_str());
+    for n in 3..=6 {
+        assert!(by_id(n).is_error());
+        assert!(by_id(n).args().contains_key("$raw"));
+        assert!(by_id(n).results().as_text().unwrap().starts_with("E_INVALID_TOOL_ARGS"));
+    }
+    assert_eq!(by_id(7).tool().len(), windlass_core::tool::MAX_NAME_BYTES);
+    played.assert_one_checksum_per_call();
+}
+
+#[tokio::test(start_paused = true)]
+async fn bytes_and_nothing_are_results_too() {
+    let model = Script::new()
+        .calls_all([("look", json!({ "act": "binary" })), ("look", json!({ "act": "nothing" }))])
+        .says("Done.");
+    let played = play(&agent(model)).await;
+    let read = |n: usize| match played.records()[n].results() {
+        windlass_core::ToolResults::Artifact(artifact) => played.session.read(artifact).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(read(0).as_ref(), [0xff, 0x00, 0xfe]);
+    assert_eq!(read(1).as_ref(), b"");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_panics_fails_the_turn_and_not_the_process() {
+    struct Broken;
+    impl windlass_core::Model for Broken {
+        fn name(&self) -> &'static str {
+            "broken"
+        }
+        fn open(&self, _: &windlass_core::model::Opening) -> Box<dyn windlass_core::Conversation> {
+            Box::new(Self)
+        }
+    }
+    impl windlass_core::Conversation for Broken {
+        fn push(&mut self, _: &windlass_core::render::Block) {}
+        fn rewind(&mut self, _: usize) {}
+        fn send(&mut self) -> windlass_core::model::Deltas<'_> {
+            Box::pin(futures_util::stream::poll_fn(|_| panic!("a defect of the adapter")))
+        }
+    }
+    let played = play(&agent(Broken)).await;
+    assert_eq!(played.conclusion.error().unwrap().code.as_ref(), "E_MODEL_FAILED");
+}
