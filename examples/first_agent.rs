@@ -1,25 +1,22 @@
-//! A first agent: one tool, one question. Runs offline, with a scripted model in place of a real one.
+//! A first agent: one tool, one question. It runs offline, with a script in the model's place.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
-use windlass::{Agent, Effect, tool_fn};
+use windlass::{Agent, Effect, ToolError, tool_fn};
 use windlass_testing::Script;
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Place {
     city: String,
 }
 
+async fn weather(place: Place) -> Result<String, ToolError> {
+    Ok(format!("Rain in {}, 9 °C.", place.city))
+}
+
 #[tokio::main]
 async fn main() -> Result<(), windlass::Error> {
-    let weather = tool_fn("weather", "Current weather in a city.", Effect::Pure, |place: Place| async move {
-        Ok(format!("Rain in {}, 9 °C.", place.city))
-    });
-    let model = Script::new()
-        .calls("weather", json!({ "city": "Oslo" }))
-        .says("Take an umbrella: it is raining in Oslo.");
-    let answer = Agent::new(model).tool(weather).ask("Do I need an umbrella in Oslo?").await?;
-    println!("{answer}");
+    let model = Script::new().calls("weather", json!({ "city": "Oslo" })).says("Take an umbrella.");
+    let agent = Agent::new(model).tool(tool_fn("weather", "Weather in a city.", Effect::Pure, weather));
+    println!("{}", agent.ask("Do I need an umbrella in Oslo?").await?);
     Ok(())
 }

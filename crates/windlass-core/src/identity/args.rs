@@ -55,8 +55,17 @@ impl Args {
 
     /// Takes a value that was parsed already, for example because a wire carries objects.
     pub fn from_value(value: Value) -> Self {
-        if is_deeper_than(&value, json::MAX_DEPTH) {
-            let defect = format!("nested deeper than {} levels", json::MAX_DEPTH);
+        Self::within(value, json::MAX_DEPTH)
+    }
+
+    /// Takes the arguments of a record, where what was no object stands one level deeper.
+    pub(crate) fn from_record(value: Value) -> Self {
+        Self::within(value, json::MAX_DEPTH + 1)
+    }
+
+    fn within(value: Value, depth: usize) -> Self {
+        if is_deeper_than(&value, depth) {
+            let defect = format!("nested deeper than {depth} levels");
             return Self::raw(Value::String(exact(&value)), defect);
         }
         match value {
@@ -80,6 +89,9 @@ impl Args {
     /// The same arguments, with what was found wrong with them when they were first read: an object that
     /// stands in a record no longer tells.
     pub(crate) fn with_defect(&self, defect: Option<String>) -> Self {
+        if self.0.defect == defect {
+            return self.clone();
+        }
         Self(Arc::new(Inner { object: self.0.object.clone(), defect }))
     }
 

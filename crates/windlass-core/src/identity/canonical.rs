@@ -135,8 +135,7 @@ fn begin<'a, S: Sink>(value: &'a Value, numbers: Numbers, sink: &mut S, open: &m
 
 /// The entries in canonical order. Most maps are in that order already and are walked as they are.
 fn sorted(map: &Map<String, Value>) -> Open<'_> {
-    let is_sorted = map.keys().zip(map.keys().skip(1)).all(|(a, b)| utf16_order(a, b) == Ordering::Less);
-    if is_sorted {
+    if map.keys().is_sorted_by(|a, b| utf16_order(a, b) == Ordering::Less) {
         return Open::Object(map.iter());
     }
     let mut entries: Vec<_> = map.iter().collect();

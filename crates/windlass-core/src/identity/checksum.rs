@@ -132,12 +132,21 @@ impl Checksum {
     }
 }
 
+/// A tool's definition, hashed: its `describe()` as canonical JSON, and its effect.
+#[derive(Clone, Copy)]
+pub(crate) struct DefinitionDigest([u8; 32]);
+
+impl DefinitionDigest {
+    pub(crate) fn of(description: &str, effect: Effect) -> Self {
+        Self(hash_parts(&[description.as_bytes(), effect.as_str().as_bytes()]))
+    }
+}
+
 impl EffectiveChecksum {
-    /// Of a tool (its qualified name, its `describe()` as canonical JSON and its effect) and of the
-    /// bytes of the arguments that its handler will get.
-    pub(crate) fn of(qualified_name: &str, description: &str, effect: Effect, args: &str) -> Self {
-        let definition = hash_parts(&[description.as_bytes(), effect.as_str().as_bytes()]);
-        Self(hash_parts(&[EFFECTIVE_TAG.as_bytes(), qualified_name.as_bytes(), &definition, args.as_bytes()]))
+    /// Of a tool and of the bytes of the arguments that its handler will get.
+    pub(crate) fn of(qualified_name: &str, definition: DefinitionDigest, args: &str) -> Self {
+        let parts = [EFFECTIVE_TAG.as_bytes(), qualified_name.as_bytes(), &definition.0, args.as_bytes()];
+        Self(hash_parts(&parts))
     }
 }
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::error::{Code, Error, Problem};
@@ -114,6 +114,13 @@ pub(super) fn time(value: &Value) -> Result<Timestamp, String> {
 /// Anything that parses from a text: a checksum, an id.
 pub(super) fn parsed<T: std::str::FromStr<Err = Error>>(value: &Value) -> Result<T, String> {
     text(value)?.parse().map_err(|error: Error| error.message().to_owned())
+}
+
+/// Reads an optional field of a raw form: it may be absent, and it is never null.
+pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Anything that serde can read.

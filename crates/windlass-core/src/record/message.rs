@@ -31,7 +31,8 @@ pub struct RawMessage {
     /// Who speaks.
     pub role: Role,
     /// What is said; may be left out beside an attachment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "fields::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub content: Option<String>,
     /// What came with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -162,7 +163,8 @@ impl Parts {
         }
         let attachments = self.attachments.unwrap_or_default();
         let content = self.content.filter(|content| !content.is_empty());
-        if content.is_none() && attachments.is_empty() && !problems.iter().any(|p| p.pointer == "/content") {
+        let is_read = |p: &Problem| !matches!(p.pointer.as_str(), "/content" | "/attachments");
+        if content.is_none() && attachments.is_empty() && problems.iter().all(is_read) {
             problems.push(Problem::at("/content", "a message needs a text or at least one attachment"));
         }
         let complete = move || {

@@ -7,11 +7,26 @@ use serde_json::Value;
 use super::fields;
 use crate::identity::{Digest, kind};
 
+/// What stands under `type` in an [`ArtifactRef`]. A field, because serde does not read the tag of a struct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum ArtifactTag {
+    Artifact,
+}
+
+/// What stands under `type` in a [`MediaRef`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum MediaTag {
+    Media,
+}
+
 /// A sealed result in the spool: what it is and where it lies, never its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type", rename = "artifact", rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ArtifactRef {
+    r#type: ArtifactTag,
     /// The name of its artifact type, for example `text`.
     pub artifact_type: Arc<str>,
     /// SHA-256 of its bytes, which is its address.
@@ -32,6 +47,7 @@ impl ArtifactRef {
         let newlines = memchr::memchr_iter(b'\n', bytes).count() as u64;
         let has_open_line = bytes.last().is_some_and(|byte| *byte != b'\n');
         Self {
+            r#type: ArtifactTag::Artifact,
             artifact_type: artifact_type.into(),
             digest: Digest::of(bytes),
             byte_length: bytes.len() as u64,
@@ -42,9 +58,10 @@ impl ArtifactRef {
 
 /// An image, a sound, a film or a document: its description, never its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type", rename = "media", rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MediaRef {
+    r#type: MediaTag,
     /// `image`, `audio`, `video` or `document`.
     pub kind: Arc<str>,
     /// Its media type, for example `image/png`.
@@ -88,6 +105,15 @@ impl ToolResults {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
+        }
+    }
+
+    /// True for a list of nothing, which is no result.
+    pub(super) fn is_empty_list(&self) -> bool {
+        match self {
+            Self::Artifacts(list) => list.is_empty(),
+            Self::MediaList(list) => list.is_empty(),
+            Self::Text(_) | Self::Artifact(_) | Self::Media(_) => false,
         }
     }
 

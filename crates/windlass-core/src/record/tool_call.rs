@@ -65,19 +65,24 @@ pub struct RawToolCall {
     #[serde(default = "yes")]
     pub inline: bool,
     /// What ran, see [`EffectiveChecksum`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "fields::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "EffectiveChecksum")]
     pub effective_checksum: Option<EffectiveChecksum>,
     /// Which run it was, see [`OperationId`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "fields::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "OperationId")]
     pub operation_id: Option<OperationId>,
     /// SHA-256 of the result, for telling repeats that change nothing from polling.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "fields::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Digest")]
     pub result_digest: Option<Digest>,
     /// How the call came out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "fields::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Outcome")]
     pub outcome: Option<Outcome>,
     /// Who wrote the result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "fields::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Label")]
     pub label: Option<Label>,
 }
 
@@ -240,7 +245,8 @@ impl ToolCall {
         Self(Arc::new(Inner {
             id: announced.id().clone(),
             tool: announced.shared_tool().clone(),
-            args: announced.shared_args().clone(),
+            // Told by the results from here on: a record that is read again knows no defect either.
+            args: announced.shared_args().with_defect(None),
             checksum: announced.checksum(),
             is_error: settlement.is_error,
             results: settlement.results,
@@ -330,7 +336,7 @@ impl ToolCall {
 
 /// The arguments of a record: an object, or a text that decodes to one.
 pub(super) fn args(value: Value) -> Result<Args, String> {
-    let args = Args::from_value(value);
+    let args = Args::from_record(value);
     match args.defect() {
         None => Ok(args),
         Some(defect) => {
@@ -379,8 +385,7 @@ impl Parts {
                 "a text is the result of an artifact tool or the detail of an error; other results are artifacts or media"
                     .into(),
             ),
-            Some(ToolResults::Artifacts(list)) if list.is_empty() => note("results", "a list of results must not be empty".into()),
-            Some(ToolResults::MediaList(list)) if list.is_empty() => note("results", "a list of results must not be empty".into()),
+            Some(list) if list.is_empty_list() => note("results", "a list of results must not be empty".into()),
             Some(ToolResults::Text(_)) | None => {}
             Some(_) if from_artifact_tool => {
                 note("results", "the result of an artifact tool is a text".into());

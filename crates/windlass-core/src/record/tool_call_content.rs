@@ -38,10 +38,12 @@ pub struct RawTurnToolCallContent {
     /// True if `results` tells what went wrong.
     pub is_error: bool,
     /// What the call produced; absent until it is complete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "fields::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "ToolResults")]
     pub results: Option<ToolResults>,
     /// When the call settled; absent until then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "fields::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Timestamp")]
     pub completed_at: Option<Timestamp>,
 }
 
@@ -249,7 +251,13 @@ impl Parts {
         mut problems: Vec<Problem>,
         extra: Extra,
     ) -> Result<TurnToolCallContent, Error> {
-        let mut note = |name: &str, message: &str| problems.push(Problem::at(format!("/{name}"), message));
+        let mut note = |name: &str, message: &str| {
+            let pointer = format!("/{name}");
+            // A field that could not be read is not missing as well.
+            if problems.iter().all(|known| known.pointer != pointer) {
+                problems.push(Problem::at(pointer, message));
+            }
+        };
         if self.id.as_deref() == Some("") {
             note("id", "must not be empty");
         }
@@ -266,8 +274,12 @@ impl Parts {
         }
         match self.is_complete {
             Some(true) => {
-                if self.results.is_none() {
-                    note("results", "is required once the call is complete");
+                match &self.results {
+                    None => note("results", "is required once the call is complete"),
+                    Some(list) if list.is_empty_list() => {
+                        note("results", "a list of results must not be empty");
+                    }
+                    Some(_) => {}
                 }
                 if self.completed_at.is_none() {
                     note("completedAt", "is required once the call is complete");

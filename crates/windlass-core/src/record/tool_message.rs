@@ -26,14 +26,26 @@ pub struct RawToolMessage {
     /// The result as plain text.
     pub content: String,
     /// The name of the tool that was called.
-    #[serde(rename = "toolName", default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
+    #[serde(
+        rename = "toolName",
+        default,
+        deserialize_with = "fields::present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "String", length(min = 1))]
     pub tool_name: Option<String>,
     /// True if the call failed.
-    #[serde(rename = "isError", default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "isError",
+        default,
+        deserialize_with = "fields::present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "bool")]
     pub is_error: Option<bool>,
     /// When the message was made, in milliseconds since 1970; for ordering, never sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "fields::present", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
     pub timestamp: Option<i64>,
 }
 

@@ -207,8 +207,7 @@ impl<H: Host> Executor<H> {
                 return Err(CallError { outcome: Outcome::NotRun, ..self.downstream(cause) });
             }
         };
-        let effective_checksum =
-            EffectiveChecksum::of(tool.name(), &tool.0.canonical_description, tool.effect(), &effective);
+        let effective_checksum = EffectiveChecksum::of(tool.name(), tool.0.digest, &effective);
         let Scope { session, turn } = host.scope();
         let operation_id = OperationId::of(session, turn, &id, effective_checksum);
         let mut start = ExecutionStart {

@@ -33,7 +33,7 @@ pub use function::{ToolFn, tool_fn};
 pub use output::{IntoToolOutput, ToolOutput};
 
 use crate::error::{Error, Problem};
-use crate::identity::canonical;
+use crate::identity::{DefinitionDigest, canonical};
 
 /// What a tool does to the world, and so whether a call may be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -121,8 +121,8 @@ pub struct Tool(Arc<Inner>);
 struct Inner {
     definition: Definition,
     description: ToolDescription,
-    /// `describe()` in canonical JSON: part of what an approval speaks of.
-    canonical_description: String,
+    /// Part of what an approval speaks of.
+    digest: DefinitionDigest,
     handler: Box<dyn Handler>,
 }
 
@@ -134,9 +134,9 @@ impl Tool {
         let definition = tool.definition();
         let input_schema = definition::input_schema::<_>(&tool);
         let description = definition.describe(input_schema)?;
-        let canonical_description = canonical(&serde_json::to_value(&description).unwrap_or(Value::Null));
-        let handler = Box::new(Arc::new(tool));
-        Ok(Self(Arc::new(Inner { definition, description, canonical_description, handler })))
+        let described = canonical(&serde_json::to_value(&description).unwrap_or(Value::Null));
+        let digest = DefinitionDigest::of(&described, definition.effect);
+        Ok(Self(Arc::new(Inner { definition, description, digest, handler: Box::new(Arc::new(tool)) })))
     }
 
     /// The tool's name.

@@ -1,0 +1,85 @@
+//! What handlers may return, and that it comes out as it went in.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use windlass_core::{Args, Code, Effect, IntoToolOutput, Outcome, Tool, ToolOutput, tool_fn};
+
+use crate::support::{Recorder, Trace};
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+/// What an executor gives back of what a handler returned.
+async fn output_of<O: IntoToolOutput + Clone + Send + Sync + 'static>(value: O) -> ToolOutput {
+    let tool = tool_fn("give", "Gives it back.", Effect::Pure, move |_: Nothing| {
+        let value = value.clone();
+        async move { Ok(value) }
+    });
+    let executor = Tool::new(tool).unwrap().executor(Arc::new(Recorder::new(&Trace::default())));
+    executor.call(Args::read("{}")).await.unwrap()
+}
+
+fn text(text: &str) -> ToolOutput {
+    ToolOutput::Text(text.to_owned())
+}
+
+#[derive(Clone, Serialize)]
+struct Report {
+    city: &'static str,
+    degrees: i64,
+}
+
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Sky {
+    Clear,
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_is_itself_and_any_other_value_its_json() {
+    assert_eq!(output_of("Rain \"today\"\n".to_owned()).await, text("Rain \"today\"\n"));
+    assert_eq!(output_of("Rain \u{1} ☔").await, text("Rain \u{1} ☔"));
+    assert_eq!(output_of(Some("Rain")).await, text("Rain"));
+    assert_eq!(output_of(Sky::Clear).await, text("clear"));
+    assert_eq!(output_of(()).await, text(""));
+    assert_eq!(output_of(None::<String>).await, text(""));
+    assert_eq!(output_of("null").await, text("null"));
+    assert_eq!(output_of(vec![1, 2]).await, text("[1,2]"));
+    assert_eq!(output_of(Vec::<u8>::new()).await, text("[]"));
+    assert_eq!(output_of(true).await, text("true"));
+    assert_eq!(output_of(u64::MAX).await, text("18446744073709551615"));
+    assert_eq!(
+        output_of(Report { city: "Oslo", degrees: -3 }).await,
+        text(r#"{"city":"Oslo","degrees":-3}"#)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn bytes_come_out_as_they_went_in() {
+    let bytes = Bytes::from_static(b"\xff\xfe\0 not UTF-8 \xc3\x28");
+    let output = output_of(ToolOutput::Bytes(bytes.clone())).await;
+    assert_eq!(output, ToolOutput::Bytes(bytes.clone()));
+    assert_eq!(output.into_bytes(), bytes);
+    assert_eq!(output_of(text("as it is")).await.into_bytes(), "as it is");
+}
+
+#[derive(Clone)]
+struct Unspeakable;
+
+impl Serialize for Unspeakable {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("no words for it"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_value_that_does_not_serialise_is_a_failure_of_the_handler() {
+    let tool = tool_fn("give", "Gives it back.", Effect::Once, |_: Nothing| async { Ok(Unspeakable) });
+    let host = Arc::new(Recorder::new(&Trace::default()));
+    let error = Tool::new(tool).unwrap().executor(host.clone()).call(Args::read("{}")).await.unwrap_err();
+    assert_eq!((error.error.code(), error.outcome), (Code::ToolDownstream, Outcome::Failed));
+    assert_eq!(error.error.message(), "`give` failed: no words for it");
+    assert_eq!((host.starts().len(), host.ends().len()), (1, 1));
+}

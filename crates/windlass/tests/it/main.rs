@@ -1,0 +1,11 @@
+//! The façade: what a newcomer reads is what runs.
+
+#[test]
+fn the_first_code_of_the_readme_is_the_first_example() {
+    let readme = include_str!("../../../../README.md");
+    let example = include_str!("../../../../examples/first_agent.rs");
+    let (_, from_code) = readme.split_once("```rust\n").unwrap();
+    let (shown, _) = from_code.split_once("```").unwrap();
+    let (_, code) = example.split_once("\n\n").unwrap();
+    assert_eq!(shown, code);
+}
