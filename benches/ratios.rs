@@ -84,7 +84,7 @@ struct Look {
     line: u32,
 }
 
-async fn look(args: Look) -> String {
+fn look(args: &Look) -> String {
     format!("{} has nothing on line {}", args.name, args.line)
 }
 
@@ -112,14 +112,14 @@ async fn by_hand(script: &Script) -> Vec<String> {
             messages.push(text);
             return messages;
         }
-        let result = look(serde_json::from_str(&arguments).unwrap()).await;
+        let result = look(&serde_json::from_str(&arguments).unwrap());
         messages.push(arguments);
         messages.push(result);
     }
 }
 
 fn agent(script: &Script) -> Agent {
-    let look = tool_fn("look", "Looks at a line.", Effect::Pure, |args: Look| async { Ok(look(args).await) });
+    let look = tool_fn("look", "Looks at a line.", Effect::Pure, |args: Look| async move { Ok(look(&args)) });
     Agent::new(script.clone()).tool(look).max_iterations(u32::MAX)
 }
 

@@ -3,8 +3,9 @@
 use insta::assert_snapshot;
 use serde_json::json;
 use windlass_core::event::Fact;
-use windlass_core::{EventKind, Outcome, Status, StopReason};
+use windlass_core::{Effect, EventKind, Outcome, Status, StopReason};
 use windlass_testing::{Script, ScriptedReply, outline, trace};
+use windlass_turn::MAX_CONCURRENT_CALLS;
 
 use crate::support::{agent, play, play_until};
 
@@ -479,4 +480,65 @@ async fn a_model_that_panics_fails_the_turn_and_not_the_process() {
     }
     let played = play(&agent(Broken)).await;
     assert_eq!(played.conclusion.error().unwrap().code.as_ref(), "E_MODEL_FAILED");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bounded_number_of_calls_runs_at_the_same_time() {
+    for (calls, expected) in [(MAX_CONCURRENT_CALLS, MAX_CONCURRENT_CALLS), (20, MAX_CONCURRENT_CALLS)] {
+        let order = |n| ("look", json!({ "act": "ok", "after": 1 + n % 3 }));
+        let model = Script::new().calls_all((0..calls).map(order)).says("Done.");
+        let played = play(&agent(model)).await;
+        let (mut running, mut most) = (0_usize, 0);
+        for event in &played.events {
+            match event.kind {
+                EventKind::ToolExecutionStart(_) => running += 1,
+                EventKind::ToolExecutionEnd(_) => running -= 1,
+                _ => {}
+            }
+            most = most.max(running);
+        }
+        assert_eq!(most, expected);
+        assert_eq!(played.records().len(), calls);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_tool_is_answered_with_a_bounded_list() {
+    let agent_with = |count: usize| {
+        let name = |n: usize| windlass_core::tool_fn(format!("t{n}"), "A tool.", Effect::Pure, nothing);
+        let agent = windlass_turn::Agent::new(Script::new().calls("fly", json!({})).says("Done."));
+        (0..count).fold(agent, |agent, n| agent.tool(name(n)))
+    };
+    for (count, expected) in
+        [(0, "there are no tools"), (50, "the tools are `t0`"), (51, "the first 50 of 51 tools")]
+    {
+        let played = play(&agent_with(count)).await;
+        let record = &played.records()[0];
+        let detail = record.results().as_text().unwrap();
+        assert!(detail.contains(expected), "{detail}");
+        assert!(!detail.contains("`t50`"));
+    }
+}
+
+async fn nothing(_: Nothing) -> Result<(), windlass_core::ToolError> {
+    Ok(())
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+#[tokio::test(start_paused = true)]
+async fn the_pieces_of_a_text_are_the_text() {
+    let text = "It rains,  and\nit rains. ";
+    let played = play(&agent(Script::new().says(text))).await;
+    let pieces: String = played
+        .events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Message { content } => content.delta.as_deref(),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(pieces, text);
+    assert_eq!(played.conclusion.text(), text);
 }

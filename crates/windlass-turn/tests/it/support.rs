@@ -114,7 +114,10 @@ pub(crate) fn quiet_panics() {
     ONCE.call_once(|| {
         let shown = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            let is_told = info.payload_as_str().is_some_and(|message| message.ends_with("as told"));
+            let payload = info.payload();
+            let message = payload.downcast_ref::<&str>().copied();
+            let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+            let is_told = message.is_some_and(|message| message.ends_with("as told"));
             if !is_told {
                 shown(info);
             }

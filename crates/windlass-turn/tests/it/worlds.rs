@@ -153,7 +153,7 @@ async fn play(world: &World) -> Seen {
     let mut turn = session.turn("Go.");
     let control = turn.control();
     let mut watcher = control.subscribe();
-    let mut watched = Vec::new();
+    let mut beside = Vec::new();
     let mut events = Vec::new();
     loop {
         // A model that hangs is aborted once nothing else can happen any more.
@@ -169,11 +169,11 @@ async fn play(world: &World) -> Seen {
             turn.next().await
         };
         while let Some(Some(event)) = watcher.next().now_or_never() {
-            watched.push(event);
+            beside.push(event);
         }
         let Some(event) = next else { break };
         let event = event.unwrap();
-        for event in watched.last().into_iter().chain([&event]) {
+        for event in beside.last().into_iter().chain([&event]) {
             if world.is_journal_slow {
                 assert!(event.seq <= journal.kept.load(Ordering::SeqCst), "G6: seen before it was kept");
             }
@@ -184,7 +184,7 @@ async fn play(world: &World) -> Seen {
         }
     }
     let facts = |events: &[Event]| events.iter().filter(|event| event.is_fact()).cloned().collect::<Vec<_>>();
-    assert_eq!(facts(&watched), facts(&events), "every subscriber sees the same facts");
+    assert_eq!(facts(&beside), facts(&events), "every subscriber sees the same facts");
     Seen {
         events,
         entries: session.facts(0),
@@ -274,7 +274,7 @@ fn the_stream_announces_and_completes(seen: &Seen) {
     for event in &seen.events {
         match &event.kind {
             EventKind::ToolCall { content } => {
-                calls.entry(content.id().clone()).or_default().push(content.clone())
+                calls.entry(content.id().clone()).or_default().push(content.clone());
             }
             EventKind::ToolExecutionStart(start) => {
                 executions.entry(start.tool_call_id.clone()).or_default().push(("start", start.call_id));
