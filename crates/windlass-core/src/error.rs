@@ -43,6 +43,8 @@ codes! {
     InvalidJson = "E_INVALID_JSON",
     /// A text is not a checksum: 64 lower-case hex digits.
     InvalidChecksum = "E_INVALID_CHECKSUM",
+    /// A text is not an id: empty, or no UUID where one is wanted.
+    InvalidId = "E_INVALID_ID",
     /// A time is not RFC 3339 text, epoch milliseconds, or lies outside the supported years.
     InvalidTimestamp = "E_INVALID_TIMESTAMP",
     /// A `ToolCall` could not be built.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use windlass_core::event::Proposal;
 use windlass_core::model::ReplyCall;
 use windlass_core::tool::MAX_NAME_BYTES;
-use windlass_core::{Args, Entropy, Error, Timestamp, ToolCallId, TurnToolCallContent};
+use windlass_core::{Args, Code, Entropy, Error, Timestamp, ToolCallId, TurnToolCallContent};
 
 /// Turns the calls of a whole reply into proposals, in request order.
 ///
@@ -21,17 +21,28 @@ pub(crate) fn propose(
     (0..)
         .zip(calls)
         .map(|(index, call)| {
-            let mut id = ToolCallId::new(call.id);
-            while id.as_ref().is_none_or(|id| seen.contains(id) || taken.contains(id)) {
-                id = Some(ToolCallId::mint(entropy)?);
-            }
-            // The loop above ends with an id; the alternative mints one more, never none.
-            let id = id.map_or_else(|| ToolCallId::mint(entropy), Ok)?;
+            let is_new = |id: &ToolCallId| !seen.contains(id) && !taken.contains(id);
+            let id = match ToolCallId::new(call.id).filter(is_new) {
+                Some(given) => given,
+                None => mint_new(entropy, is_new)?,
+            };
             taken.insert(id.clone());
             let at = first_at.plus_millis(index);
             Ok(Proposal::new(TurnToolCallContent::announce(id, name(&call.tool), args(&call.arguments), at)))
         })
         .collect()
+}
+
+/// A fresh id. One draw is enough unless the source of random bytes is broken, and then no number is.
+fn mint_new(entropy: &dyn Entropy, is_new: impl Fn(&ToolCallId) -> bool) -> Result<ToolCallId, Error> {
+    let id = ToolCallId::mint(entropy)?;
+    if is_new(&id) {
+        return Ok(id);
+    }
+    Err(Error::new(
+        Code::System,
+        "the source of random bytes repeats itself, so no id can be trusted to be new",
+    ))
 }
 
 /// No tool has a longer name than the bound, so what is cut off cannot matter to anybody.

@@ -1,13 +1,10 @@
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer};
-use serde::{Serialize, Serializer};
 use uuid::{Builder, Uuid};
 
+use super::text::written_as_text;
 use crate::entropy::Entropy;
 use crate::error::{Code, Error};
 use crate::time::Timestamp;
@@ -54,34 +51,16 @@ impl fmt::Display for ToolCallId {
     }
 }
 
-impl fmt::Debug for ToolCallId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ToolCallId({:?})", &*self.0)
+impl FromStr for ToolCallId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::new(text)
+            .ok_or_else(|| Error::new(Code::InvalidId, "expected the id of a call, got an empty text"))
     }
 }
 
-impl Serialize for ToolCallId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for ToolCallId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<str>::deserialize(deserializer)?;
-        Self::new(&*text).ok_or_else(|| de::Error::custom("expected an id, got an empty text"))
-    }
-}
-
-impl JsonSchema for ToolCallId {
-    fn schema_name() -> Cow<'static, str> {
-        "ToolCallId".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "minLength": 1 })
-    }
-}
+written_as_text!(ToolCallId: { "type": "string", "minLength": 1 });
 
 /// Declares an id that orders by the time it was made.
 macro_rules! time_ordered_id {
@@ -106,44 +85,18 @@ macro_rules! time_ordered_id {
             }
         }
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}({self})", stringify!($name))
-            }
-        }
-
         impl FromStr for $name {
             type Err = Error;
 
             fn from_str(text: &str) -> Result<Self, Error> {
                 Uuid::try_parse(text).map(Self).map_err(|cause| {
                     let what = concat!("expected the UUID of a ", stringify!($name));
-                    Error::new(Code::InvalidJson, what).with_cause(cause)
+                    Error::new(Code::InvalidId, what).with_cause(cause)
                 })
             }
         }
 
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Cow::<str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-            }
-        }
-
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "format": "uuid" })
-            }
-        }
+        written_as_text!($name: { "type": "string", "format": "uuid" });
     };
 }
 

@@ -16,6 +16,7 @@ mod args;
 mod canonical;
 mod checksum;
 mod id;
+mod text;
 
 pub(crate) use args::kind;
 pub use args::{Args, MAX_ARGS_BYTES, RAW_KEY};

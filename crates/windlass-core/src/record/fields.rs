@@ -7,14 +7,60 @@ use crate::error::{Code, Error, Problem};
 use crate::identity::kind;
 use crate::time::Timestamp;
 
-/// What happens to fields that a record does not know.
+/// Who made the record that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unknown {
-    /// They are problems: the caller made a mistake.
-    Refused,
-    /// They are kept and written back: another version wrote them.
-    Kept,
+pub(super) enum Source {
+    /// Our caller: unknown fields are mistakes, and a checksum must be that of tool and args.
+    Caller,
+    /// A store, another version or another kit: unknown fields are kept and written back, and checksums
+    /// are taken as they are, because a copy with blanked-out secrets is a legitimate record.
+    Store,
 }
+
+/// The conversions that every record offers beside its constructor `new` and its reader `read`.
+macro_rules! conversions {
+    ($record:ident from $raw:ident) => {
+        impl $record {
+            #[doc = concat!("The JSON Schema of [`", stringify!($raw), "`].")]
+            pub fn schema() -> schemars::Schema {
+                schemars::schema_for!($raw)
+            }
+        }
+
+        impl TryFrom<$raw> for $record {
+            type Error = Error;
+
+            fn try_from(raw: $raw) -> Result<Self, Error> {
+                Self::new(raw)
+            }
+        }
+
+        impl TryFrom<&Value> for $record {
+            type Error = Error;
+
+            fn try_from(value: &Value) -> Result<Self, Error> {
+                Self::read(value, Source::Caller)
+            }
+        }
+
+        impl TryFrom<Value> for $record {
+            type Error = Error;
+
+            fn try_from(value: Value) -> Result<Self, Error> {
+                Self::try_from(&value)
+            }
+        }
+
+        /// Reads a stored record: unknown fields are kept, and a checksum is not compared.
+        impl<'de> serde::Deserialize<'de> for $record {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let value = crate::json::deserialize(deserializer)?;
+                Self::read(&value, Source::Store).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+pub(super) use conversions;
 
 /// Reads the fields of a record one by one and collects everything that is wrong with them.
 pub(super) struct Fields<'a> {
@@ -69,15 +115,15 @@ impl<'a> Fields<'a> {
     }
 
     /// The problems found so far, and the fields that nobody asked for.
-    pub(super) fn finish(mut self, unknown: Unknown) -> (Vec<Problem>, Extra) {
+    pub(super) fn finish(mut self, source: Source) -> (Vec<Problem>, Extra) {
         let mut extra = Map::new();
         for (name, value) in self.map {
             if self.known.contains(&name.as_str()) {
                 continue;
             }
-            match unknown {
-                Unknown::Kept => drop(extra.insert(name.clone(), value.clone())),
-                Unknown::Refused => {
+            match source {
+                Source::Store => drop(extra.insert(name.clone(), value.clone())),
+                Source::Caller => {
                     let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
                     self.problems.push(Problem::at(pointer, "is not a field of this record"));
                 }

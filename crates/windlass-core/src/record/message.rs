@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::MediaRef;
-use super::fields::{self, Extra, Fields, Unknown, invalid};
+use super::fields::{self, Extra, Fields, Source, conversions, invalid};
 use super::tool_call::entry;
 use crate::error::{Code, Error, Problem};
 use crate::time::Timestamp;
@@ -101,17 +101,12 @@ impl Message {
         parts.build(Vec::new(), None)
     }
 
-    /// The JSON Schema of [`RawMessage`].
-    pub fn schema() -> Schema {
-        schemars::schema_for!(RawMessage)
-    }
-
     /// True exactly if `Message::try_from(value)` would succeed.
     pub fn is_message(value: &Value) -> bool {
         Self::try_from(value).is_ok()
     }
 
-    fn read(value: &Value, unknown: Unknown) -> Result<Self, Error> {
+    fn read(value: &Value, source: Source) -> Result<Self, Error> {
         let mut fields = Fields::of(value, Code::InvalidMessage)?;
         let parts = Parts {
             id: fields.required("id", |value| fields::text(value).map(Into::into)),
@@ -121,7 +116,7 @@ impl Message {
             created_at: fields.required("createdAt", fields::time),
             updated_at: fields.required("updatedAt", fields::time),
         };
-        let (problems, extra) = fields.finish(unknown);
+        let (problems, extra) = fields.finish(source);
         parts.build(problems, extra)
     }
 
@@ -185,37 +180,7 @@ impl Parts {
     }
 }
 
-impl TryFrom<RawMessage> for Message {
-    type Error = Error;
-
-    fn try_from(raw: RawMessage) -> Result<Self, Error> {
-        Self::new(raw)
-    }
-}
-
-impl TryFrom<&Value> for Message {
-    type Error = Error;
-
-    fn try_from(value: &Value) -> Result<Self, Error> {
-        Self::read(value, Unknown::Refused)
-    }
-}
-
-impl TryFrom<Value> for Message {
-    type Error = Error;
-
-    fn try_from(value: Value) -> Result<Self, Error> {
-        Self::try_from(&value)
-    }
-}
-
-/// Reads a stored message; unknown fields are kept.
-impl<'de> Deserialize<'de> for Message {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = crate::json::deserialize(deserializer)?;
-        Self::read(&value, Unknown::Kept).map_err(de::Error::custom)
-    }
-}
+conversions!(Message from RawMessage);
 
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

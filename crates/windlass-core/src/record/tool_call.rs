@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::fields::{self, Extra, Fields, Unknown, invalid};
+use super::fields::{self, Extra, Fields, Source, conversions, invalid};
 use super::{ArtifactRef, ToolMessage, ToolResults, TurnToolCallContent};
 use crate::error::{Code, Error, Problem};
 use crate::identity::{Args, Checksum, Digest, EffectiveChecksum, OperationId, ToolCallId};
@@ -213,26 +213,18 @@ struct Parts {
     label: Option<Label>,
 }
 
-/// Whether the checksum is compared with tool and args.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Comparison {
-    Compared,
-    /// For records of others and for copies whose secret arguments are blanked out.
-    Skipped,
-}
-
 impl ToolCall {
     /// Builds a record and compares its checksum with its tool and args.
     ///
     /// Fails with `E_INVALID_INITIAL_TOOL_CALL_VALUE` and lists every problem.
     pub fn new(raw: RawToolCall) -> Result<Self, Error> {
-        Self::from_raw(raw, Comparison::Compared)
+        Self::from_raw(raw, Source::Caller)
     }
 
     /// Builds a record without comparing its checksum: for records of another kit, and for copies whose
     /// secret arguments are blanked out.
     pub fn unverified(raw: RawToolCall) -> Result<Self, Error> {
-        Self::from_raw(raw, Comparison::Skipped)
+        Self::from_raw(raw, Source::Store)
     }
 
     /// The record of an announced call that has ended.
@@ -264,11 +256,6 @@ impl ToolCall {
         }))
     }
 
-    /// The JSON Schema of [`RawToolCall`].
-    pub fn schema() -> Schema {
-        schemars::schema_for!(RawToolCall)
-    }
-
     /// True exactly if `ToolCall::try_from(value)` would succeed.
     pub fn is_tool_call(value: &Value) -> bool {
         Self::try_from(value).is_ok()
@@ -279,7 +266,7 @@ impl ToolCall {
         self.0.args.checksum(&self.0.tool) == self.0.checksum
     }
 
-    fn from_raw(raw: RawToolCall, comparison: Comparison) -> Result<Self, Error> {
+    fn from_raw(raw: RawToolCall, source: Source) -> Result<Self, Error> {
         let mut problems = Vec::new();
         let mut note = |name: &str, message: String| problems.push(Problem::at(format!("/{name}"), message));
         let parts = Parts {
@@ -305,10 +292,10 @@ impl ToolCall {
             outcome: raw.outcome,
             label: raw.label,
         };
-        parts.build(comparison, problems, None)
+        parts.build(source, problems, None)
     }
 
-    fn read(value: &Value, comparison: Comparison, unknown: Unknown) -> Result<Self, Error> {
+    fn read(value: &Value, source: Source) -> Result<Self, Error> {
         let mut fields = Fields::of(value, Code::InvalidToolCall)?;
         let parts = Parts {
             id: fields.required("id", |value| fields::text(value).map(Into::into)),
@@ -329,8 +316,8 @@ impl ToolCall {
             outcome: fields.optional("outcome", fields::typed),
             label: fields.optional("label", fields::typed),
         };
-        let (problems, extra) = fields.finish(unknown);
-        parts.build(comparison, problems, extra)
+        let (problems, extra) = fields.finish(source);
+        parts.build(source, problems, extra)
     }
 }
 
@@ -351,12 +338,7 @@ pub(super) fn mismatch(expected: Checksum) -> String {
 }
 
 impl Parts {
-    fn build(
-        self,
-        comparison: Comparison,
-        mut problems: Vec<Problem>,
-        extra: Extra,
-    ) -> Result<ToolCall, Error> {
+    fn build(self, source: Source, mut problems: Vec<Problem>, extra: Extra) -> Result<ToolCall, Error> {
         let mut note = |name: &str, message: String| problems.push(Problem::at(format!("/{name}"), message));
         let id = self.id.and_then(|id| {
             ToolCallId::new(id).or_else(|| {
@@ -370,8 +352,8 @@ impl Parts {
         if self.is_complete == Some(false) {
             note("isComplete", "must be true: a record exists only once its call has settled".into());
         }
-        if let (Some(tool), Some(args), Some(checksum), Comparison::Compared) =
-            (&self.tool, &self.args, self.checksum, comparison)
+        if let (Some(tool), Some(args), Some(checksum), Source::Caller) =
+            (&self.tool, &self.args, self.checksum, source)
         {
             let expected = args.checksum(tool);
             if expected != checksum {
@@ -525,38 +507,7 @@ impl ToolCall {
     }
 }
 
-impl TryFrom<RawToolCall> for ToolCall {
-    type Error = Error;
-
-    fn try_from(raw: RawToolCall) -> Result<Self, Error> {
-        Self::new(raw)
-    }
-}
-
-impl TryFrom<&Value> for ToolCall {
-    type Error = Error;
-
-    fn try_from(value: &Value) -> Result<Self, Error> {
-        Self::read(value, Comparison::Compared, Unknown::Refused)
-    }
-}
-
-impl TryFrom<Value> for ToolCall {
-    type Error = Error;
-
-    fn try_from(value: Value) -> Result<Self, Error> {
-        Self::try_from(&value)
-    }
-}
-
-/// Reads a stored record: unknown fields are kept, and the checksum is not compared, because a copy with
-/// blanked-out secrets is a legitimate record. [`ToolCall::is_intact`] asks for the comparison.
-impl<'de> Deserialize<'de> for ToolCall {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = crate::json::deserialize(deserializer)?;
-        Self::read(&value, Comparison::Skipped, Unknown::Kept).map_err(de::Error::custom)
-    }
-}
+conversions!(ToolCall from RawToolCall);
 
 impl Serialize for ToolCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::fields::{self, Extra, Fields, Unknown, invalid};
-use super::tool_call::{Comparison, args, entry, mismatch};
+use super::fields::{self, Extra, Fields, Source, conversions, invalid};
+use super::tool_call::{args, entry, mismatch};
 use super::{ToolCall, ToolResults};
 use crate::error::{Code, Error, Problem};
 use crate::identity::{Args, Checksum, ToolCallId};
@@ -149,12 +149,7 @@ impl TurnToolCallContent {
             results: raw.results,
             completed_at: raw.completed_at,
         };
-        parts.build(Comparison::Compared, problems, None)
-    }
-
-    /// The JSON Schema of [`RawTurnToolCallContent`].
-    pub fn schema() -> Schema {
-        schemars::schema_for!(RawTurnToolCallContent)
+        parts.build(Source::Caller, problems, None)
     }
 
     /// True exactly if `TurnToolCallContent::try_from(value)` would succeed.
@@ -162,7 +157,7 @@ impl TurnToolCallContent {
         Self::try_from(value).is_ok()
     }
 
-    fn read(value: &Value, comparison: Comparison, unknown: Unknown) -> Result<Self, Error> {
+    fn read(value: &Value, source: Source) -> Result<Self, Error> {
         let mut fields = Fields::of(value, Code::InvalidToolCallContent)?;
         let parts = Parts {
             id: fields.required("id", |value| fields::text(value).map(Into::into)),
@@ -176,8 +171,8 @@ impl TurnToolCallContent {
             results: fields.optional("results", ToolResults::from_value),
             completed_at: fields.optional("completedAt", fields::time),
         };
-        let (problems, extra) = fields.finish(unknown);
-        parts.build(comparison, problems, extra)
+        let (problems, extra) = fields.finish(source);
+        parts.build(source, problems, extra)
     }
 
     /// The correlation key of this invocation.
@@ -247,7 +242,7 @@ impl TurnToolCallContent {
 impl Parts {
     fn build(
         self,
-        comparison: Comparison,
+        source: Source,
         mut problems: Vec<Problem>,
         extra: Extra,
     ) -> Result<TurnToolCallContent, Error> {
@@ -264,8 +259,8 @@ impl Parts {
         if self.tool.as_deref() == Some("") {
             note("tool", "must not be empty");
         }
-        if let (Some(tool), Some(args), Some(checksum), Comparison::Compared) =
-            (&self.tool, &self.args, self.checksum, comparison)
+        if let (Some(tool), Some(args), Some(checksum), Source::Caller) =
+            (&self.tool, &self.args, self.checksum, source)
         {
             let expected = args.checksum(tool);
             if expected != checksum {
@@ -323,38 +318,7 @@ impl Parts {
     }
 }
 
-impl TryFrom<RawTurnToolCallContent> for TurnToolCallContent {
-    type Error = Error;
-
-    fn try_from(raw: RawTurnToolCallContent) -> Result<Self, Error> {
-        Self::new(raw)
-    }
-}
-
-impl TryFrom<&Value> for TurnToolCallContent {
-    type Error = Error;
-
-    fn try_from(value: &Value) -> Result<Self, Error> {
-        Self::read(value, Comparison::Compared, Unknown::Refused)
-    }
-}
-
-impl TryFrom<Value> for TurnToolCallContent {
-    type Error = Error;
-
-    fn try_from(value: Value) -> Result<Self, Error> {
-        Self::try_from(&value)
-    }
-}
-
-/// Reads a stored emission: unknown fields are kept and the checksum is not compared, as for
-/// [`ToolCall`].
-impl<'de> Deserialize<'de> for TurnToolCallContent {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = crate::json::deserialize(deserializer)?;
-        Self::read(&value, Comparison::Skipped, Unknown::Kept).map_err(de::Error::custom)
-    }
-}
+conversions!(TurnToolCallContent from RawTurnToolCallContent);
 
 impl Serialize for TurnToolCallContent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::ToolCall;
-use super::fields::{self, Extra, Fields, Unknown, invalid};
+use super::fields::{self, Extra, Fields, Source, conversions, invalid};
 use super::tool_call::entry;
 use crate::error::{Code, Error, Problem};
 use crate::identity::ToolCallId;
@@ -129,17 +129,12 @@ impl ToolMessage {
         parts.build(problems, None)
     }
 
-    /// The JSON Schema of [`RawToolMessage`].
-    pub fn schema() -> Schema {
-        schemars::schema_for!(RawToolMessage)
-    }
-
     /// True exactly if `ToolMessage::try_from(value)` would succeed.
     pub fn is_tool_message(value: &Value) -> bool {
         Self::try_from(value).is_ok()
     }
 
-    fn read(value: &Value, unknown: Unknown) -> Result<Self, Error> {
+    fn read(value: &Value, source: Source) -> Result<Self, Error> {
         let text = |value: &Value| fields::text(value).map(Into::into);
         let mut fields = Fields::of(value, Code::InvalidToolMessage)?;
         let parts = Parts {
@@ -150,7 +145,7 @@ impl ToolMessage {
             is_error: fields.optional("isError", fields::boolean),
             timestamp: fields.optional("timestamp", millis),
         };
-        let (problems, extra) = fields.finish(unknown);
+        let (problems, extra) = fields.finish(source);
         parts.build(problems, extra)
     }
 
@@ -227,37 +222,7 @@ impl Parts {
     }
 }
 
-impl TryFrom<RawToolMessage> for ToolMessage {
-    type Error = Error;
-
-    fn try_from(raw: RawToolMessage) -> Result<Self, Error> {
-        Self::new(raw)
-    }
-}
-
-impl TryFrom<&Value> for ToolMessage {
-    type Error = Error;
-
-    fn try_from(value: &Value) -> Result<Self, Error> {
-        Self::read(value, Unknown::Refused)
-    }
-}
-
-impl TryFrom<Value> for ToolMessage {
-    type Error = Error;
-
-    fn try_from(value: Value) -> Result<Self, Error> {
-        Self::try_from(&value)
-    }
-}
-
-/// Reads a stored message; unknown fields are kept.
-impl<'de> Deserialize<'de> for ToolMessage {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = crate::json::deserialize(deserializer)?;
-        Self::read(&value, Unknown::Kept).map_err(de::Error::custom)
-    }
-}
+conversions!(ToolMessage from RawToolMessage);
 
 impl Serialize for ToolMessage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

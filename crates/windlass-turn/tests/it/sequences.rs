@@ -542,3 +542,49 @@ async fn the_pieces_of_a_text_are_the_text() {
     assert_eq!(pieces, text);
     assert_eq!(played.conclusion.text(), text);
 }
+
+/// Gives the same bytes at every draw, or fails from one draw on.
+struct BadEntropy {
+    draws: std::sync::atomic::AtomicUsize,
+    fails_after: usize,
+}
+
+impl windlass_core::Entropy for BadEntropy {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), windlass_core::Error> {
+        if self.draws.fetch_add(1, std::sync::atomic::Ordering::SeqCst) >= self.fails_after {
+            return Err(windlass_core::Error::new(windlass_core::Code::System, "no random bytes"));
+        }
+        bytes.fill(7);
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_random_bytes_a_turn_never_begins_or_comes_to_its_end() {
+    let look = json!({ "act": "ok" });
+    let reply = || {
+        ScriptedReply::new().says("So.").calls_as("", "look", look.clone()).calls_as("", "look", look.clone())
+    };
+    for fails_after in 0..10 {
+        let entropy = BadEntropy { draws: 0.into(), fails_after };
+        let agent = agent(Script::new().reply(reply()).says("Done.")).entropy(entropy);
+        let session = agent.new_session();
+        let result = session.turn("Go.").run().await;
+        let ends = session.facts(0).iter().filter(|entry| matches!(entry.fact, Fact::TurnEnded(_))).count();
+        match result {
+            Ok(conclusion) => {
+                assert_eq!(ends, 1);
+                assert_eq!(
+                    conclusion.error().unwrap().code.as_ref(),
+                    "E_SYSTEM",
+                    "fails after {fails_after}"
+                );
+            }
+            Err(error) => {
+                assert_eq!(ends, 0);
+                assert_eq!(error.code(), windlass_core::Code::System);
+                assert!(session.facts(0).is_empty());
+            }
+        }
+    }
+}
