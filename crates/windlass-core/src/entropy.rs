@@ -1,5 +1,7 @@
 //! Random bytes, handed in instead of asked for.
 
+use std::sync::Arc;
+
 use crate::error::Error;
 
 /// Where random bytes come from.
@@ -11,4 +13,10 @@ use crate::error::Error;
 pub trait Entropy: Send + Sync + 'static {
     /// Fills `bytes`.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error>;
+}
+
+impl<E: Entropy + ?Sized> Entropy for Arc<E> {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        (**self).fill(bytes)
+    }
 }

@@ -34,3 +34,18 @@ pub trait Journal: Send + Sync + 'static {
     /// The entries after the first `after`.
     fn read(&self, session: SessionId, after: u64) -> JournalFuture<'_, Vec<Arc<Entry>>>;
 }
+
+impl<J: Journal + ?Sized> Journal for Arc<J> {
+    fn append<'a>(
+        &'a self,
+        session: SessionId,
+        position: u64,
+        batch: &'a [Arc<Entry>],
+    ) -> JournalFuture<'a, ()> {
+        (**self).append(session, position, batch)
+    }
+
+    fn read(&self, session: SessionId, after: u64) -> JournalFuture<'_, Vec<Arc<Entry>>> {
+        (**self).read(session, after)
+    }
+}

@@ -81,7 +81,7 @@ pub fn instructions(text: impl Into<Arc<str>>) -> Block {
 /// ```
 pub fn message(message: &TranscriptMessage) -> Block {
     match message {
-        TranscriptMessage::System(text) => instructions(text.clone()),
+        TranscriptMessage::System { content, .. } => instructions(content.clone()),
         TranscriptMessage::User(message) => user(message),
         TranscriptMessage::Assistant(message) => Block(Kind::Assistant(message.clone())),
         TranscriptMessage::Tool(message) => tool_result(message),

@@ -123,8 +123,8 @@ impl Agent {
 
     /// Where facts are kept.
     #[must_use]
-    pub fn journal(self, journal: Arc<dyn Journal>) -> Self {
-        self.change(|shared| shared.journal = journal)
+    pub fn journal(self, journal: impl Journal) -> Self {
+        self.change(|shared| shared.journal = Arc::new(journal))
     }
 
     /// Reports the first mistake in the definition, if there is one.

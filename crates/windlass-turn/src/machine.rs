@@ -209,9 +209,12 @@ impl Machine {
                 }
             }
             Fact::CallSettled { call: settled, disposition, .. } => {
-                if let Some(call) = self.call(settled.id()) {
-                    call.state = CallState::Settled(settled.clone());
-                }
+                let call = self.call(settled.id());
+                // There is one record per id: a second one changes nothing.
+                let Some(call) = call.filter(|call| !matches!(call.state, CallState::Settled(_))) else {
+                    return Vec::new();
+                };
+                call.state = CallState::Settled(settled.clone());
                 if *disposition == Some(Disposition::Abort) && self.ending.is_none() {
                     let detail = settled.results().as_text().unwrap_or_default();
                     let message = format!("`{}` asked for the turn to end: {detail}", settled.tool());

@@ -7,6 +7,7 @@
 mod reply;
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use futures_core::Stream;
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,16 @@ pub trait Model: Send + Sync + 'static {
 
     /// Begins a conversation.
     fn open(&self, opening: &Opening) -> Box<dyn Conversation>;
+}
+
+impl<M: Model + ?Sized> Model for Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn open(&self, opening: &Opening) -> Box<dyn Conversation> {
+        (**self).open(opening)
+    }
 }
 
 /// The deltas of one reply.

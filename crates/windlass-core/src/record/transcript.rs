@@ -54,7 +54,12 @@ impl AssistantMessage {
 #[non_exhaustive]
 pub enum TranscriptMessage {
     /// What whoever built the agent says.
-    System(Arc<str>),
+    System {
+        /// The text.
+        content: Arc<str>,
+        /// When it was said.
+        timestamp: Timestamp,
+    },
     /// What the user said.
     User(Message),
     /// What the model said and asked for.
@@ -64,10 +69,20 @@ pub enum TranscriptMessage {
 }
 
 impl TranscriptMessage {
+    /// When the message was made; for ordering, never sent.
+    pub fn timestamp(&self) -> Option<Timestamp> {
+        match self {
+            Self::System { timestamp, .. } => Some(*timestamp),
+            Self::User(message) => Some(message.created_at()),
+            Self::Assistant(message) => Some(message.timestamp),
+            Self::Tool(message) => message.timestamp(),
+        }
+    }
+
     /// The message in the shape of chat wires, without the fields that only this kit has.
     pub fn to_chat_message(&self) -> Value {
         match self {
-            Self::System(content) => json!({ "role": "system", "content": content }),
+            Self::System { content, .. } => json!({ "role": "system", "content": content }),
             Self::User(message) => json!({ "role": "user", "content": message.content() }),
             Self::Tool(message) => json!(message.to_chat_message()),
             Self::Assistant(message) => {

@@ -113,7 +113,7 @@ async fn a_journal_that_fails_ends_the_stream_and_the_session_goes_on_later() {
                 fails_at,
                 keeps_first,
             };
-            let session = agent(script()).journal(Arc::new(journal)).new_session();
+            let session = agent(script()).journal(journal).new_session();
             let mut turn = session.turn("Go.");
             let mut items = Vec::new();
             while let Some(item) = turn.next().await {
