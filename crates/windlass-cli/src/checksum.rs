@@ -14,7 +14,7 @@ use crate::printer::{self, Failure};
 #[derive(Args)]
 #[command(after_help = "Examples:
   windlass checksum search '{\"query\":\"hello\"}'
-  curl -s https://example.org/args.json | windlass checksum search -
+  windlass checksum search - < args.json
   windlass checksum --canonical search '{\"b\": 1.0, \"a\": \"\\u00e9\"}'
 
 Exit codes: 0 done, 2 ARGS is not JSON (the message names the byte, counted from 0).")]

@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 
 /// An agent development kit on the command line.
 #[derive(Parser)]
-#[command(name = "windlass", version, about, arg_required_else_help = true)]
+#[command(name = "windlass", version, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -11,4 +11,5 @@ mod sequences;
 mod sessions;
 mod subscribers;
 mod support;
+mod threads;
 mod worlds;

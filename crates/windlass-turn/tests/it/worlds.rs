@@ -12,7 +12,7 @@ use windlass_core::event::{Entry, Fact};
 use windlass_core::model::FinishReason;
 use windlass_core::{Effect, Event, EventKind, StopReason, ToolCallId, TranscriptMessage};
 use windlass_testing::{FixedEntropy, PausedClock, Script, ScriptedReply};
-use windlass_turn::{Agent, Limits, Machine};
+use windlass_turn::{Agent, Limits, Machine, Session};
 
 use crate::journal::SlowJournal;
 use crate::support::{actor, quiet_panics};
@@ -126,11 +126,11 @@ fn needs_abort(world: &World) -> bool {
     world.replies.iter().any(|reply| matches!(reply, Reply::Hangs(_)))
 }
 
-struct Seen {
-    events: Vec<Event>,
-    entries: Vec<Arc<Entry>>,
-    transcript: Vec<TranscriptMessage>,
-    machine: Machine,
+pub(crate) struct Seen {
+    pub(crate) events: Vec<Event>,
+    pub(crate) entries: Vec<Arc<Entry>>,
+    pub(crate) transcript: Vec<TranscriptMessage>,
+    pub(crate) machine: Machine,
     runs: usize,
 }
 
@@ -185,12 +185,14 @@ async fn play(world: &World) -> Seen {
     }
     let facts = |events: &[Event]| events.iter().filter(|event| event.is_fact()).cloned().collect::<Vec<_>>();
     assert_eq!(facts(&beside), facts(&events), "every subscriber sees the same facts");
-    Seen {
-        events,
-        entries: session.facts(0),
-        transcript: session.transcript().await,
-        machine: session.machine().await.unwrap(),
-        runs: counters.iter().map(|runs| runs.load(Ordering::SeqCst)).sum(),
+    let runs = counters.iter().map(|runs| runs.load(Ordering::SeqCst)).sum();
+    Seen::of(&session, events, runs).await
+}
+
+impl Seen {
+    pub(crate) async fn of(session: &Session, events: Vec<Event>, runs: usize) -> Self {
+        let (transcript, machine) = (session.transcript().await, session.machine().await.unwrap());
+        Self { events, entries: session.facts(0), transcript, machine, runs }
     }
 }
 
@@ -333,6 +335,14 @@ fn the_machine_is_the_fold_of_its_journal(world: &World, seen: &Seen) {
     assert_eq!(Machine::fold(limits, seen.entries.iter().map(|entry| &**entry)), seen.machine);
 }
 
+/// What must hold of every turn, whatever its world was.
+pub(crate) fn check_transcript_and_stream(seen: &Seen) {
+    g1_one_record_and_one_message_per_call(seen);
+    g2_results_stand_in_request_order(seen);
+    g4_one_end(seen);
+    the_stream_announces_and_completes(seen);
+}
+
 fn check(world: &World) -> StopReason {
     quiet_panics();
     let runtime =
@@ -340,12 +350,9 @@ fn check(world: &World) -> StopReason {
     let seen = runtime.block_on(play(world));
     let left = runtime.metrics().num_alive_tasks();
     assert_eq!(left, 0, "no task is left behind");
-    g1_one_record_and_one_message_per_call(&seen);
-    g2_results_stand_in_request_order(&seen);
+    check_transcript_and_stream(&seen);
     g3_only_whole_replies_count(world, &seen);
-    g4_one_end(&seen);
     g5_only_valid_calls_ran(world, &seen);
-    the_stream_announces_and_completes(&seen);
     the_machine_is_the_fold_of_its_journal(world, &seen);
     let stop = seen.machine.end().unwrap().stop_reason;
     if let (StopReason::Aborted, None, false) = (stop, world.abort_at, needs_abort(world)) {
