@@ -1,13 +1,14 @@
 //! Several turns of one conversation.
 
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::json;
 use windlass_core::event::Fact;
 use windlass_core::render::BlockView;
-use windlass_core::{Code, Effect, EventKind, Outcome, StopReason};
+use windlass_core::{Code, Effect, EventKind, Outcome, StopReason, TranscriptMessage};
 use windlass_testing::{Script, outline};
 use windlass_turn::Agent;
 
+use crate::journal::SlowJournal;
 use crate::support::{actor, agent, code, play};
 
 #[tokio::test(start_paused = true)]
@@ -196,4 +197,69 @@ async fn g14_the_same_script_gives_the_same_journal() {
         .unwrap()
     };
     assert_eq!(run(), run());
+}
+
+#[tokio::test(start_paused = true)]
+async fn g1_a_turn_may_be_dropped_between_any_two_polls() {
+    let act = |act: &str, after: u64| json!({ "act": act, "after": after });
+    let script = || {
+        Script::new()
+            .calls_all([
+                ("look", act("ok", 1)),
+                ("pay", act("ok", 2)),
+                ("put", act("fail", 0)),
+                ("fly", json!({})),
+            ])
+            .says("First.")
+            .says("Second.")
+            .says("Third.")
+    };
+    let mut polls = 0;
+    loop {
+        let session = agent(script()).journal(SlowJournal::default()).new_session();
+        let mut turn = Box::pin(session.turn("Go.").run());
+        let mut is_over = false;
+        for _ in 0..polls {
+            if (&mut turn).now_or_never().is_some() {
+                is_over = true;
+                break;
+            }
+            // Whoever else can run, runs; and if nobody can, time passes.
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        drop(turn);
+        let answer = session.ask("Go on.").await.unwrap();
+        assert!(["First.", "Second.", "Third."].contains(&answer.text()));
+
+        let entries = session.facts(0);
+        assert!((1..).zip(&entries).all(|(seq, entry)| entry.seq == seq));
+        let count = |is: fn(&Fact) -> bool| entries.iter().filter(|entry| is(&entry.fact)).count();
+        assert_eq!(
+            count(|fact| matches!(fact, Fact::TurnStarted { .. })),
+            count(|fact| matches!(fact, Fact::TurnEnded(_)))
+        );
+        let started = |tool: &str| {
+            let is_start = |entry: &&std::sync::Arc<windlass_core::Entry>| matches!(&entry.fact, Fact::CallStarted(start) if &*start.tool_name == tool);
+            entries.iter().filter(is_start).count()
+        };
+        assert!(started("pay") <= 1, "a `once` handler never runs twice");
+        let settled = count(|fact| matches!(fact, Fact::CallSettled { .. }));
+        let announced: usize = entries
+            .iter()
+            .map(|entry| match &entry.fact {
+                Fact::Replied { calls, .. } => calls.len(),
+                _ => 0,
+            })
+            .sum();
+        assert_eq!(settled, announced, "dropped after {polls} polls");
+        let transcript = session.transcript().await;
+        let answers =
+            transcript.iter().filter(|message| matches!(message, TranscriptMessage::Tool(_))).count();
+        assert_eq!(answers, announced);
+        if is_over {
+            break;
+        }
+        polls += 1;
+    }
+    assert!(polls > 20, "{polls}");
 }
