@@ -116,7 +116,8 @@ pub struct Problem {
 impl Problem {
     /// A problem at a JSON pointer (`""` is the whole value).
     pub fn at(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), message: shorten(message.into(), MAX_QUOTED_BYTES) }
+        let short = |text| shorten(text, MAX_QUOTED_BYTES);
+        Self { pointer: short(pointer.into()), message: short(message.into()) }
     }
 }
 
@@ -232,12 +233,7 @@ impl fmt::Display for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)?;
-        let mut next = self.source();
-        while let Some(cause) = next {
-            write!(f, "\ncaused by: {cause}")?;
-            next = cause.source();
-        }
-        Ok(())
+        causes(self).try_for_each(|cause| write!(f, "\ncaused by: {cause}"))
     }
 }
 
@@ -245,6 +241,14 @@ impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.cause.as_deref().map(|cause| cause as &(dyn StdError + 'static))
     }
+}
+
+/// The most causes of one error that are looked at: a chain may be a cycle of somebody's making.
+const MAX_CAUSES: usize = 32;
+
+/// The causes of an error, the nearest first.
+pub(crate) fn causes(error: &dyn StdError) -> impl Iterator<Item = &(dyn StdError + 'static)> {
+    std::iter::successors(error.source(), |&cause| cause.source()).take(MAX_CAUSES)
 }
 
 /// Cuts a text on a character boundary, `limit` bytes at most, and says how much is missing.
@@ -289,6 +293,32 @@ mod tests {
     fn a_long_quotation_is_cut_on_a_character_boundary() {
         let message = Problem::at("", "é".repeat(200)).message;
         assert_eq!(message, format!("{}… (200 more bytes)", "é".repeat(100)));
+    }
+
+    #[test]
+    fn a_long_pointer_is_cut_too() {
+        let problem = Problem::at(format!("/{}", "k".repeat(5 << 20)), "wrong");
+        assert!(problem.to_string().len() < 2 * MAX_QUOTED_BYTES);
+    }
+
+    #[test]
+    fn a_cycle_of_causes_is_followed_only_so_far() {
+        #[derive(Debug)]
+        struct Cycle;
+        impl fmt::Display for Cycle {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("round and round")
+            }
+        }
+        impl StdError for Cycle {
+            fn source(&self) -> Option<&(dyn StdError + 'static)> {
+                Some(self)
+            }
+        }
+        assert_eq!(causes(&Cycle).count(), MAX_CAUSES);
+        assert_eq!(crate::ToolError::from(Cycle).to_string(), "round and round");
+        let error = Error::new(Code::System, "m").with_cause(Cycle);
+        assert_eq!(format!("{error:?}").lines().count(), 1 + MAX_CAUSES);
     }
 
     #[test]

@@ -6,7 +6,9 @@
 //! finds duplicate keys, holds the depth at [`MAX_DEPTH`], and turns a number into an `i64`, a `u64` or
 //! the nearest double, whatever the features are.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -74,14 +76,23 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 /// Reads a value out of any self-describing deserializer, for use in `Deserialize` implementations and
 /// in `#[serde(deserialize_with = "…")]`.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    Reader { depth: 0, limit: MAX_STORED_DEPTH }.deserialize(deserializer)
+    Reader { depth: 0, limit: MAX_STORED_DEPTH, tokens: Tokens::MayBeNumbers }.deserialize(deserializer)
+}
+
+/// Makes a value that anybody may have parsed what [`read`] would have made of it; fails with its text and
+/// the reason if that is no JSON here.
+pub(crate) fn normalise(value: Cow<'_, Value>) -> Result<Value, (String, String)> {
+    if !is_arbitrary_precision_on() {
+        return Ok(value.into_owned());
+    }
+    deserialize(&*value).map_err(|error| (crate::identity::exact(&value), error.to_string()))
 }
 
 fn read_within(text: &str, limit: usize) -> Result<Value, NotJson> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     // `Reader` holds the depth itself: serde_json's own limit is one less and says less.
     deserializer.disable_recursion_limit();
-    Reader { depth: 0, limit }
+    Reader { depth: 0, limit, tokens: Tokens::AreKeys }
         .deserialize(&mut deserializer)
         .and_then(|value| deserializer.end().map(|()| value))
         .map_err(|error| locate(text, &error))
@@ -108,6 +119,26 @@ fn locate(text: &str, error: &serde_json::Error) -> NotJson {
 struct Reader {
     depth: usize,
     limit: usize,
+    tokens: Tokens,
+}
+
+/// What a key is that is spelled like [`NUMBER_TOKEN`] and did not come as the bare token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tokens {
+    /// A key: this is JSON text, and there the bare token is told apart.
+    AreKeys,
+    /// A number, if `arbitrary_precision` is on: serde buffers the content of tagged and flattened types,
+    /// and what comes out of a buffer looks like a key.
+    MayBeNumbers,
+}
+
+/// True if some crate of this build has switched it on: only then is such a number an integer.
+fn is_arbitrary_precision_on() -> bool {
+    static IS_ON: LazyLock<bool> = LazyLock::new(|| {
+        let past_64_bits = serde_json::from_str::<Number>("100000000000000000000");
+        past_64_bits.is_ok_and(|number| !number.is_f64() || number.to_string().len() == 21)
+    });
+    *IS_ON
 }
 
 impl Reader {
@@ -158,6 +189,16 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Value::from(value))
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "an integer past 64 bits is the nearest double")]
+    fn visit_i128<E: de::Error>(self, value: i128) -> Result<Value, E> {
+        i64::try_from(value).map_or_else(|_| float(value as f64), |value| Ok(Value::from(value)))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "an integer past 64 bits is the nearest double")]
+    fn visit_u128<E: de::Error>(self, value: u128) -> Result<Value, E> {
+        u64::try_from(value).map_or_else(|_| float(value as f64), |value| Ok(Value::from(value)))
+    }
+
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
         float(value)
     }
@@ -186,6 +227,7 @@ impl<'de> Visitor<'de> for Reader {
             return number(&access.next_value::<String>()?);
         }
         let inner = self.descend()?;
+        let may_be_number = self.tokens == Tokens::MayBeNumbers && is_arbitrary_precision_on();
         while let Some(found) = key {
             let name = found.into_text();
             if map.contains_key(&name) {
@@ -194,6 +236,13 @@ impl<'de> Visitor<'de> for Reader {
             let value = access.next_value_seed(inner)?;
             map.insert(name, value);
             key = access.next_key_seed(KeyReader)?;
+        }
+        if may_be_number
+            && map.len() == 1
+            && let Some(Value::String(text)) = map.get(NUMBER_TOKEN)
+            && let Ok(value) = number::<A::Error>(text)
+        {
+            return Ok(value);
         }
         Ok(Value::Object(map))
     }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::civil::DateTime;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::{Serialize, Serializer};
@@ -33,18 +34,15 @@ pub struct Timestamp(i64);
 impl Timestamp {
     /// 0000-01-01T00:00:00.000Z: before it RFC 3339 has no way to write a year.
     pub const MIN: Timestamp = Timestamp(-62_167_219_200_000);
-    /// 9999-12-30T22:00:00.000Z: the last second that every offset can write with four digits.
-    pub const MAX: Timestamp = Timestamp(253_402_207_200_000);
+    /// 9999-12-31T23:59:59.999Z: after it RFC 3339 has none either.
+    pub const MAX: Timestamp = Timestamp(253_402_300_799_999);
 
     /// The instant this many milliseconds after 1970-01-01T00:00:00Z.
     pub fn from_millis(millis: i64) -> Result<Self, Error> {
         if (Self::MIN.0..=Self::MAX.0).contains(&millis) {
             Ok(Self(millis))
         } else {
-            Err(Error::new(
-                Code::InvalidTimestamp,
-                format!("{millis} ms is outside the years 0000 to 9999; times are milliseconds since 1970"),
-            ))
+            Err(out_of_range(millis))
         }
     }
 
@@ -63,19 +61,28 @@ impl Timestamp {
     pub fn millis_since(self, earlier: Timestamp) -> u64 {
         u64::try_from(self.0 - earlier.0).unwrap_or(0)
     }
-
-    fn to_jiff(self) -> jiff::Timestamp {
-        // Both bounds lie inside jiff's own range, so the fallback is never taken.
-        jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
-    }
 }
 
-impl From<jiff::Timestamp> for Timestamp {
-    /// Instants before the year 0 become [`MIN`](Self::MIN).
-    fn from(instant: jiff::Timestamp) -> Self {
+fn out_of_range(what: impl fmt::Display) -> Error {
+    Error::new(
+        Code::InvalidTimestamp,
+        format!(
+            "{what} is outside the years 0000 to 9999 (UTC); times are RFC 3339 texts or milliseconds since 1970"
+        ),
+    )
+}
+
+/// 1970-01-01T00:00:00 on the civil calendar. Reckoning from it reaches every instant of [`Timestamp`],
+/// which `jiff::Timestamp` does not.
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+
+impl TryFrom<jiff::Timestamp> for Timestamp {
+    type Error = Error;
+
+    fn try_from(instant: jiff::Timestamp) -> Result<Self, Error> {
         // `as_millisecond` truncates towards zero; an instant before 1970 must still round down.
         let millis = instant.as_nanosecond().div_euclid(1_000_000);
-        Self(i64::try_from(millis).unwrap_or(i64::MIN)).clamp(Self::MIN, Self::MAX)
+        i64::try_from(millis).map_or_else(|_| Err(out_of_range(instant)), Self::from_millis)
     }
 }
 
@@ -83,9 +90,10 @@ impl TryFrom<std::time::SystemTime> for Timestamp {
     type Error = Error;
 
     fn try_from(time: std::time::SystemTime) -> Result<Self, Error> {
-        jiff::Timestamp::try_from(time)
-            .map(Self::from)
-            .map_err(|cause| Error::new(Code::InvalidTimestamp, "the time is out of range").with_cause(cause))
+        let instant = jiff::Timestamp::try_from(time).map_err(|cause| {
+            Error::new(Code::InvalidTimestamp, "the time is out of range").with_cause(cause)
+        })?;
+        Self::try_from(instant)
     }
 }
 
@@ -93,22 +101,70 @@ impl FromStr for Timestamp {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        text.parse::<jiff::Timestamp>().map(Self::from).map_err(|cause| {
-            Error::new(
-                Code::InvalidTimestamp,
-                format!(
-                    "expected a time such as \"2026-01-02T03:04:05.678Z\", got {:?}",
-                    crate::error::shorten(text.to_owned(), 40)
-                ),
-            )
-            .with_cause(cause)
-        })
+        let Some((civil, offset_minutes)) = split_rfc3339(text) else {
+            let shown = crate::error::shorten(text.to_owned(), 40);
+            let message = format!("expected a time such as \"2026-01-02T03:04:05.678Z\", got {shown:?}");
+            return Err(Error::new(Code::InvalidTimestamp, message));
+        };
+        let since_epoch = civil.duration_since(EPOCH).as_nanos().div_euclid(1_000_000);
+        let millis = i64::try_from(since_epoch).unwrap_or(i64::MAX).saturating_sub(offset_minutes * 60_000);
+        Self::from_millis(millis).map_err(|_| out_of_range(text))
     }
+}
+
+/// The parts of an RFC 3339 text: date and time on the civil calendar, and the offset in minutes.
+///
+/// The shape is checked here, because the parser of the date takes many more shapes. Digits of the
+/// fraction past the ninth are dropped.
+fn split_rfc3339(text: &str) -> Option<(DateTime, i64)> {
+    const SHAPE: &[u8] = b"0000-00-00T00:00:00";
+    let fits = |shape: &u8, byte: &u8| match shape {
+        b'0' => byte.is_ascii_digit(),
+        b'T' => matches!(byte, b'T' | b't' | b' '),
+        mark => byte == mark,
+    };
+    let (start, rest) = text.as_bytes().split_at_checked(SHAPE.len())?;
+    if !SHAPE.iter().zip(start).all(|(shape, byte)| fits(shape, byte)) {
+        return None;
+    }
+    let (fraction, offset) = match rest.strip_prefix(b".") {
+        None => (&[][..], rest),
+        Some(rest) => {
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if digits == 0 {
+                return None;
+            }
+            rest.split_at(digits)
+        }
+    };
+    let offset_minutes = match offset {
+        b"Z" | b"z" => 0,
+        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
+            let number = |tens: &u8, ones: &u8| {
+                let is_number = tens.is_ascii_digit() && ones.is_ascii_digit();
+                is_number.then(|| i64::from(tens - b'0') * 10 + i64::from(ones - b'0'))
+            };
+            let (hours, minutes) = (number(h1, h2)?, number(m1, m2)?);
+            if hours > 23 || minutes > 59 {
+                return None;
+            }
+            (hours * 60 + minutes) * if *sign == b'-' { -1 } else { 1 }
+        }
+        _ => return None,
+    };
+    let mut civil = std::str::from_utf8(start).ok()?.to_ascii_uppercase();
+    if !fraction.is_empty() {
+        civil.push('.');
+        civil.push_str(std::str::from_utf8(&fraction[..fraction.len().min(9)]).ok()?);
+    }
+    Some((civil.parse().ok()?, offset_minutes))
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3}", self.to_jiff())
+        // Every instant lies on the civil calendar, so nothing saturates.
+        let civil = EPOCH.saturating_add(jiff::SignedDuration::from_millis(self.0));
+        write!(f, "{civil:.3}Z")
     }
 }
 
@@ -137,9 +193,20 @@ impl TryFrom<&Value> for Timestamp {
     fn try_from(value: &Value) -> Result<Self, Error> {
         match value {
             Value::String(text) => text.parse(),
-            Value::Number(number) if number.is_i64() || number.is_u64() => {
-                Self::from_millis(number.as_i64().unwrap_or(i64::MAX))
-            }
+            // `1e3` and `1000.0` are integers too, as JSON Schema sees it.
+            Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+                (Some(millis), _) => Self::from_millis(millis),
+                (None, Some(millis)) if millis.fract() == 0.0 => {
+                    let is_close = millis.abs() < 9_007_199_254_740_992.0;
+                    #[expect(clippy::cast_possible_truncation, reason = "whole and smaller than 2^53")]
+                    let whole = is_close.then_some(millis as i64);
+                    whole.map_or_else(|| Err(out_of_range(number)), Self::from_millis)
+                }
+                _ => Err(Error::new(
+                    Code::InvalidTimestamp,
+                    format!("expected whole milliseconds, got {number}"),
+                )),
+            },
             _ => Err(Error::new(
                 Code::InvalidTimestamp,
                 "expected an RFC 3339 text or whole milliseconds since 1970",
@@ -198,8 +265,13 @@ mod tests {
         for text in [
             r#""2026-01-01T00:00:00.123Z""#,
             r#""2026-01-01T00:00:00.123999Z""#,
+            r#""2026-01-01T00:00:00.1239999999999Z""#,
+            r#""2026-01-01t00:00:00.123z""#,
+            r#""2026-01-01 00:00:00.123Z""#,
             r#""2026-01-01T02:00:00.123+02:00""#,
+            r#""2025-12-31T23:30:00.123-00:30""#,
             "1767225600123",
+            "1767225600123.0",
         ] {
             assert_eq!(serde_json::from_str::<Timestamp>(text).unwrap(), expected, "{text}");
         }
@@ -209,18 +281,40 @@ mod tests {
     #[test]
     fn what_is_no_instant_is_refused_with_a_hint() {
         for text in [
+            r#""""#,
             r#""yesterday""#,
             r#""2026-01-01""#,
             r#""2026-01-01T00:00:00""#,
+            r#""20260101T000000Z""#,
+            r#""2026-01-01T00:00Z""#,
+            r#""2026-01-01T00:00:00.Z""#,
+            r#""2026-01-01T00:00:00,5Z""#,
+            r#""2026-01-01T00:00:00+01""#,
+            r#""2026-01-01T00:00:00+24:00""#,
+            r#""2026-01-01T00:00:00Z[Europe/Oslo]""#,
+            r#""2026-02-30T00:00:00Z""#,
+            r#""2026-01-01T24:00:00Z""#,
+            r#""+002026-01-01T00:00:00Z""#,
             "1e18",
+            "0.5",
             "true",
             "99999999999999999",
+            "18446744073709551615",
         ] {
             assert!(serde_json::from_str::<Timestamp>(text).is_err(), "{text}");
         }
         let error = "yesterday".parse::<Timestamp>().unwrap_err();
         assert_eq!(error.code(), Code::InvalidTimestamp);
         assert!(error.to_string().contains("2026-01-02T03:04:05.678Z"));
+    }
+
+    #[test]
+    fn an_instant_outside_the_range_is_refused_and_never_moved() {
+        for text in ["0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59.999-00:01"] {
+            let error = text.parse::<Timestamp>().unwrap_err();
+            assert!(error.to_string().contains("outside the years 0000 to 9999"), "{error}");
+        }
+        assert!(Timestamp::try_from(jiff::Timestamp::MIN).is_err());
     }
 
     #[test]
@@ -237,6 +331,6 @@ mod tests {
     #[test]
     fn instants_before_1970_round_down() {
         let instant: jiff::Timestamp = "1969-12-31T23:59:59.9995Z".parse().unwrap();
-        assert_eq!(Timestamp::from(instant).to_string(), "1969-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::try_from(instant).unwrap().to_string(), "1969-12-31T23:59:59.999Z");
     }
 }

@@ -24,7 +24,7 @@ pub enum Tier {
 
 /// Where a content comes from. Records carry it wherever they go.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Label {
     /// The authority of the content.

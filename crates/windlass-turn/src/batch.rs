@@ -171,7 +171,7 @@ impl Driver {
             Settlement::error(self.now(), Outcome::NotRun, error.to_string(), kit_label(announced));
         let call = ToolCall::settle(announced, settlement);
         let disposition = Some(Disposition::Failed);
-        self.commit(turn, vec![Fact::CallSettled { call, end: None, disposition }]).await
+        self.commit(turn, vec![Fact::CallSettled { call, ran: None, disposition }]).await
     }
 
     /// Settles a call whose handler was started by a driver that is gone.
@@ -190,11 +190,11 @@ impl Driver {
         };
         let message = format!("`{}` was interrupted while it ran; {advice}", announced.tool());
         let error = Error::new(Code::ToolDownstream, message);
-        let end = Some(ExecutionEnd::of(start, self.now(), true));
+        let ran = Some(ExecutionEnd::of(start, self.now(), true).span());
         let settlement = Settlement::error(self.now(), outcome, error.to_string(), kit_label(announced))
             .of_operation(Some((start.effective_checksum, start.operation_id)));
         let call = ToolCall::settle(announced, settlement);
-        self.commit(turn, vec![Fact::CallSettled { call, end, disposition: Some(Disposition::Failed) }]).await
+        self.commit(turn, vec![Fact::CallSettled { call, ran, disposition: Some(Disposition::Failed) }]).await
     }
 
     /// Settles a call whose task has ended.
@@ -205,7 +205,7 @@ impl Driver {
         result: Option<Result<ToolOutput, CallError>>,
     ) -> Result<(), Error> {
         let Running { announced, tool, host } = running;
-        let mut end = host.take_end();
+        let ran = host.take_end().map(|end| end.span());
         let operation = host.take_operation();
         let stored = match result {
             // Where the result cannot be kept, the handler has returned all the same: what it did is known.
@@ -223,9 +223,6 @@ impl Driver {
                 (Settlement::artifact(at, artifact, label), None)
             }
             Err(error) => {
-                if let Some(end) = &mut end {
-                    end.is_error = true;
-                }
                 let detail = error.error.to_string();
                 // An error may quote what others wrote, so it is never the author's own word.
                 let settlement = Settlement::error(at, error.outcome, detail, kit_label(&announced));
@@ -233,7 +230,7 @@ impl Driver {
             }
         };
         let call = ToolCall::settle(&announced, settlement.of_operation(operation));
-        self.commit(turn, vec![Fact::CallSettled { call, end, disposition }]).await
+        self.commit(turn, vec![Fact::CallSettled { call, ran, disposition }]).await
     }
 }
 

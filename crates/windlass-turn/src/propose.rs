@@ -45,10 +45,14 @@ fn mint_new(entropy: &dyn Entropy, is_new: impl Fn(&ToolCallId) -> bool) -> Resu
     ))
 }
 
-/// No tool has a longer name than the bound, so what is cut off cannot matter to anybody.
+/// A name that is too long is cut, and made longer than the name of any tool: what is left of it must not
+/// call one by accident.
 fn name(name: &str) -> Arc<str> {
-    let end = (0..=MAX_NAME_BYTES.min(name.len())).rev().find(|at| name.is_char_boundary(*at)).unwrap_or(0);
-    name[..end].into()
+    if name.len() <= MAX_NAME_BYTES {
+        return name.into();
+    }
+    let end = (0..=MAX_NAME_BYTES).rev().find(|at| name.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}……", &name[..end]).into()
 }
 
 /// Wires send nothing at all for a call without arguments.

@@ -8,7 +8,7 @@ use crate::identity::{DispatchId, TurnId};
 use crate::model::{FinishReason, Usage};
 use crate::record::{Message, ToolCall, TurnToolCallContent};
 use crate::time::Timestamp;
-use crate::tool::{Disposition, ExecutionEnd, ExecutionStart};
+use crate::tool::{Disposition, ExecutionEnd, ExecutionStart, Span};
 
 /// A fact at its place in a session's journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl Entry {
             Fact::ReplyFailed { retracted, .. } | Fact::AbortRequested { retracted } => {
                 1 + usize::from(!retracted.is_empty())
             }
-            Fact::CallSettled { end, .. } => 1 + usize::from(end.is_some()),
+            Fact::CallSettled { ran, .. } => 1 + usize::from(ran.is_some()),
             _ => 1,
         };
         u32::try_from(parts).unwrap_or(u32::MAX)
@@ -124,8 +124,8 @@ pub enum Fact {
     CallSettled {
         /// The record.
         call: ToolCall,
-        /// The end of its handler, if one was started.
-        end: Option<ExecutionEnd>,
+        /// When its handler ran, if it did.
+        ran: Option<Span>,
         /// What happens next, if it failed.
         disposition: Option<Disposition>,
     },
@@ -175,9 +175,9 @@ impl Fact {
                 with_retracted(EventKind::Error { error: error.clone() }, retracted)
             }
             Self::CallStarted(start) => vec![EventKind::ToolExecutionStart(start.clone())],
-            Self::CallSettled { call, end, .. } => end
+            Self::CallSettled { call, ran, .. } => ran
                 .iter()
-                .map(|end| EventKind::ToolExecutionEnd(end.clone()))
+                .map(|span| EventKind::ToolExecutionEnd(ExecutionEnd::settled(call, *span)))
                 .chain([EventKind::ToolCall { content: call.to_content() }])
                 .collect(),
             Self::AbortRequested { retracted } => with_retracted(EventKind::AbortRequested {}, retracted),

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::de::{self, Deserialize, Deserializer};
@@ -42,35 +43,39 @@ struct Inner {
 impl Args {
     /// Reads the text that a model sent.
     pub fn read(text: &str) -> Self {
-        if text.len() > MAX_ARGS_BYTES {
-            let defect =
-                format!("the arguments have {} bytes, at most {MAX_ARGS_BYTES} are read", text.len());
-            return Self::raw(Value::String(text.to_owned()), defect);
-        }
-        match json::read(text) {
-            Ok(value) => Self::from_value(value),
-            Err(error) => Self::raw(Value::String(text.to_owned()), error.to_string()),
+        match read_bounded(text) {
+            Ok(value) => Self::from_read(value),
+            Err(defect) => Self::raw(Value::String(text.to_owned()), defect),
         }
     }
 
-    /// Takes a value that was parsed already, for example because a wire carries objects.
+    /// Takes a value that was parsed already, for example because a wire carries objects. Its numbers
+    /// become what [`json::read`] would have made of them.
     pub fn from_value(value: Value) -> Self {
-        Self::within(value, json::MAX_DEPTH)
+        Self::within(Cow::Owned(value), json::MAX_DEPTH)
     }
 
     /// Takes the arguments of a record, where what was no object stands one level deeper.
-    pub(crate) fn from_record(value: Value) -> Self {
+    pub(crate) fn from_record(value: Cow<'_, Value>) -> Self {
         Self::within(value, json::MAX_DEPTH + 1)
     }
 
-    fn within(value: Value, depth: usize) -> Self {
+    fn within(value: Cow<'_, Value>, depth: usize) -> Self {
+        // Before anything recursive touches the value: it may be as deep as whoever built it likes.
         if is_deeper_than(&value, depth) {
             let defect = format!("nested deeper than {depth} levels");
             return Self::raw(Value::String(exact(&value)), defect);
         }
+        match json::normalise(value) {
+            Ok(value) => Self::from_read(value),
+            Err((text, defect)) => Self::raw(Value::String(text), defect),
+        }
+    }
+
+    fn from_read(value: Value) -> Self {
         match value {
             Value::Object(object) => Self(Arc::new(Inner { object, defect: None })),
-            Value::String(text) => match json::read(&text) {
+            Value::String(text) => match read_bounded(&text) {
                 Ok(Value::Object(object)) => Self(Arc::new(Inner { object, defect: None })),
                 _ => Self::raw(Value::String(text), "expected an object, got a string".to_owned()),
             },
@@ -119,11 +124,23 @@ impl Serialize for Args {
 
 impl<'de> Deserialize<'de> for Args {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match json::deserialize(deserializer)? {
-            Value::Object(object) => Ok(Self(Arc::new(Inner { object, defect: None }))),
-            other => Err(de::Error::custom(format_args!("expected an object, got {}", kind(&other)))),
+        let value = json::deserialize(deserializer)?;
+        if !value.is_object() {
+            return Err(de::Error::custom(format_args!("expected an object, got {}", kind(&value))));
+        }
+        let args = Self::from_record(Cow::Owned(value));
+        match args.defect() {
+            None => Ok(args),
+            Some(defect) => Err(de::Error::custom(defect)),
         }
     }
+}
+
+fn read_bounded(text: &str) -> Result<Value, String> {
+    if text.len() > MAX_ARGS_BYTES {
+        return Err(format!("the arguments have {} bytes, at most {MAX_ARGS_BYTES} are read", text.len()));
+    }
+    json::read(text).map_err(|error| error.to_string())
 }
 
 /// What a JSON value is, in words that fit after "got".

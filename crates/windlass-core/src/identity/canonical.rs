@@ -163,10 +163,8 @@ fn utf16_order(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// -2^63. As a double it stands for something less: the integer itself is kept as one.
-const I64_MIN: f64 = -9_223_372_036_854_775_808.0;
-/// 2^64: the first integer that is kept as a double.
-const U64_END: f64 = 18_446_744_073_709_551_616.0;
+/// Up to here, 2^53, every integer is a double.
+const EXACT_INTEGERS: f64 = 9_007_199_254_740_992.0;
 
 fn number<S: Sink>(value: &Number, numbers: Numbers, sink: &mut S) {
     if let Some(integer) = value.as_i64() {
@@ -182,9 +180,9 @@ fn number<S: Sink>(value: &Number, numbers: Numbers, sink: &mut S) {
             let mut buffer = ryu_js::Buffer::new();
             let text = buffer.format_finite(double);
             sink.put(text.as_bytes());
-            // Rounded already, so it must not look like an integer to a handler that wants one.
-            let is_past_64_bits = double <= I64_MIN || double >= U64_END;
-            if numbers == Numbers::ExactIntegers && is_past_64_bits && !text.contains('e') {
+            // It may have been rounded, so it must not look like an integer to a handler that wants one.
+            let is_past_exact = double.abs() > EXACT_INTEGERS;
+            if numbers == Numbers::ExactIntegers && is_past_exact && !text.contains(['e', '.']) {
                 sink.put(b".0");
             }
         }

@@ -89,10 +89,10 @@ macro_rules! time_ordered_id {
             type Err = Error;
 
             fn from_str(text: &str) -> Result<Self, Error> {
-                Uuid::try_parse(text).map(Self).map_err(|cause| {
-                    let what = concat!("expected the UUID of a ", stringify!($name));
-                    Error::new(Code::InvalidId, what).with_cause(cause)
-                })
+                let invalid = || Error::new(Code::InvalidId, concat!("expected the UUID of a ", stringify!($name)));
+                // One spelling only: an id that is compared as text must not have two.
+                let id = Uuid::try_parse(text).map_err(|cause| invalid().with_cause(cause))?;
+                if id.hyphenated().to_string() == text { Ok(Self(id)) } else { Err(invalid()) }
             }
         }
 

@@ -21,7 +21,7 @@ mod text;
 pub(crate) use args::kind;
 pub use args::{Args, MAX_ARGS_BYTES, RAW_KEY};
 pub use canonical::canonical;
-pub(crate) use canonical::exact_object;
+pub(crate) use canonical::{exact, exact_object};
 pub(crate) use checksum::DefinitionDigest;
 pub use checksum::{Checksum, Digest, EffectiveChecksum, OperationId, checksum};
 pub use id::{DispatchId, SessionId, ToolCallId, TurnId, mint_message_id};

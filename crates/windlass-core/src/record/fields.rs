@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde::ser::{Serialize, SerializeMap};
 use serde_json::{Map, Value};
 
 use crate::error::{Code, Error, Problem};
@@ -62,6 +63,21 @@ macro_rules! conversions {
 }
 pub(super) use conversions;
 
+/// What is wrong with a field: a message about the field itself, or problems inside it.
+pub(super) struct Wrong(Vec<Problem>);
+
+impl From<String> for Wrong {
+    fn from(message: String) -> Self {
+        Self(vec![Problem::at("", message)])
+    }
+}
+
+impl From<Error> for Wrong {
+    fn from(error: Error) -> Self {
+        Self(error.problems().to_vec())
+    }
+}
+
 /// Reads the fields of a record one by one and collects everything that is wrong with them.
 pub(super) struct Fields<'a> {
     map: &'a Map<String, Value>,
@@ -82,10 +98,10 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn required<T>(
+    pub(super) fn required<T, W: Into<Wrong>>(
         &mut self,
         name: &'static str,
-        read: impl FnOnce(&Value) -> Result<T, String>,
+        read: impl FnOnce(&Value) -> Result<T, W>,
     ) -> Option<T> {
         if !self.map.contains_key(name) {
             self.known.push(name);
@@ -95,19 +111,35 @@ impl<'a> Fields<'a> {
         self.optional(name, read)
     }
 
-    pub(super) fn optional<T>(
+    pub(super) fn optional<T, W: Into<Wrong>>(
         &mut self,
         name: &'static str,
-        read: impl FnOnce(&Value) -> Result<T, String>,
+        read: impl FnOnce(&Value) -> Result<T, W>,
     ) -> Option<T> {
         self.known.push(name);
         match self.map.get(name).map(read)? {
             Ok(value) => Some(value),
-            Err(message) => {
-                self.problem(name, message);
+            Err(wrong) => {
+                for problem in wrong.into().0 {
+                    self.problems.push(Problem::at(format!("/{name}{}", problem.pointer), problem.message));
+                }
                 None
             }
         }
+    }
+
+    /// An optional field whose values may be more in later versions: what a store holds and this version
+    /// does not understand is kept like an unknown field.
+    pub(super) fn extensible<T: DeserializeOwned>(
+        &mut self,
+        name: &'static str,
+        source: Source,
+    ) -> Option<T> {
+        let is_foreign = |value| typed::<T>(value).is_err();
+        if source == Source::Store && self.map.get(name).is_some_and(is_foreign) {
+            return None;
+        }
+        self.optional(name, typed)
     }
 
     pub(super) fn problem(&mut self, name: &str, message: impl Into<String>) {
@@ -131,6 +163,20 @@ impl<'a> Fields<'a> {
         }
         (self.problems, (!extra.is_empty()).then(|| Arc::new(extra)))
     }
+}
+
+/// Writes the fields that this version does not know.
+pub(super) fn write_extra<M: SerializeMap>(map: &mut M, extra: &Extra) -> Result<(), M::Error> {
+    extra.iter().flat_map(|extra| extra.iter()).try_for_each(|(name, value)| map.serialize_entry(name, value))
+}
+
+/// Writes an optional field: absent, never null.
+pub(super) fn entry<M: SerializeMap, T: Serialize>(
+    map: &mut M,
+    name: &'static str,
+    value: Option<&T>,
+) -> Result<(), M::Error> {
+    value.map_or(Ok(()), |value| map.serialize_entry(name, value))
 }
 
 /// The error for a record that could not be built.

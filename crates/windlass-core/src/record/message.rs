@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::MediaRef;
-use super::fields::{self, Extra, Fields, Source, conversions, invalid};
-use super::tool_call::entry;
+use super::fields::{self, Extra, Fields, Source, conversions, entry, invalid, write_extra};
 use crate::error::{Code, Error, Problem};
 use crate::time::Timestamp;
 
@@ -112,7 +111,7 @@ impl Message {
             id: fields.required("id", |value| fields::text(value).map(Into::into)),
             role: fields.required("role", fields::typed),
             content: fields.optional("content", |value| fields::text(value).map(Into::into)),
-            attachments: fields.optional("attachments", fields::typed),
+            attachments: fields.optional("attachments", |value| MediaRef::read_list(value, source)),
             created_at: fields.required("createdAt", fields::time),
             updated_at: fields.required("updatedAt", fields::time),
         };
@@ -194,9 +193,7 @@ impl Serialize for Message {
         }
         map.serialize_entry("createdAt", &message.created_at)?;
         map.serialize_entry("updatedAt", &message.updated_at)?;
-        for (name, value) in message.extra.iter().flat_map(|extra| extra.iter()) {
-            map.serialize_entry(name, value)?;
-        }
+        write_extra(&mut map, &message.extra)?;
         map.end()
     }
 }

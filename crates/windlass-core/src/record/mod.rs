@@ -19,8 +19,8 @@ mod tool_message;
 mod transcript;
 
 pub use message::{Message, RawMessage, Role};
-pub use results::{ArtifactRef, MediaRef, ToolResults};
-pub use tool_call::{Outcome, RawToolCall, Settlement, ToolCall};
+pub use results::{ArtifactRef, MediaKind, MediaRef, ToolResults};
+pub use tool_call::{MAX_ERROR_BYTES, Outcome, RawToolCall, Settlement, ToolCall};
 pub use tool_call_content::{RawTurnToolCallContent, TurnToolCallContent};
 pub use tool_message::{ChatToolMessage, RawToolMessage, ToolMessage};
 pub use transcript::{AssistantMessage, RequestedCall, TranscriptMessage};

@@ -1,10 +1,13 @@
+use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
-use super::fields;
+use super::fields::{self, Extra, Source, entry, write_extra};
 use crate::identity::{Digest, kind};
 
 /// What stands under `type` in an [`ArtifactRef`]. A field, because serde does not read the tag of a struct.
@@ -22,7 +25,7 @@ enum MediaTag {
 }
 
 /// A sealed result in the spool: what it is and where it lies, never its bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ArtifactRef {
@@ -35,11 +38,15 @@ pub struct ArtifactRef {
     pub byte_length: u64,
     /// Its number of lines; a final newline ends the last line and starts no other.
     pub line_count: u64,
+    #[serde(skip)]
+    extra: Extra,
 }
 
 impl ArtifactRef {
     /// The type of results that say nothing else.
     pub const TEXT: &str = "text";
+
+    const FIELDS: &[&str] = &["type", "artifactType", "digest", "byteLength", "lineCount"];
 
     /// Describes bytes that lie in memory.
     pub fn describe(artifact_type: impl Into<Arc<str>>, bytes: &[u8]) -> Self {
@@ -52,18 +59,62 @@ impl ArtifactRef {
             digest: Digest::of(bytes),
             byte_length: bytes.len() as u64,
             line_count: newlines + u64::from(has_open_line),
+            extra: None,
         }
+    }
+
+    fn read(value: &Value, source: Source) -> Result<Self, String> {
+        let (known, extra) = split(value, Self::FIELDS, source);
+        Ok(Self { extra, ..fields::typed(&known)? })
+    }
+}
+
+impl Serialize for ArtifactRef {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", &self.r#type)?;
+        map.serialize_entry("artifactType", &self.artifact_type)?;
+        map.serialize_entry("digest", &self.digest)?;
+        map.serialize_entry("byteLength", &self.byte_length)?;
+        map.serialize_entry("lineCount", &self.line_count)?;
+        write_extra(&mut map, &self.extra)?;
+        map.end()
+    }
+}
+
+/// What a medium is to the one who meets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum MediaKind {
+    /// Pixels.
+    Image,
+    /// Sound.
+    Audio,
+    /// Moving pixels, with or without sound.
+    Video,
+    /// Pages.
+    Document,
+}
+
+impl fmt::Display for MediaKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Image => "image",
+            Self::Audio => "audio",
+            Self::Video => "video",
+            Self::Document => "document",
+        })
     }
 }
 
 /// An image, a sound, a film or a document: its description, never its bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct MediaRef {
     r#type: MediaTag,
-    /// `image`, `audio`, `video` or `document`.
-    pub kind: Arc<str>,
+    /// What it is.
+    pub kind: MediaKind,
     /// Its media type, for example `image/png`.
     pub mime_type: Arc<str>,
     /// Its file name.
@@ -73,11 +124,60 @@ pub struct MediaRef {
     /// What a model may meet in it.
     pub modality_hazard: Arc<str>,
     /// SHA-256 of its bytes, where they are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "fields::present")]
+    #[schemars(with = "Digest")]
     pub digest: Option<Digest>,
     /// Its length in bytes, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "fields::present")]
+    #[schemars(with = "u64")]
     pub byte_length: Option<u64>,
+    #[serde(skip)]
+    extra: Extra,
+}
+
+impl MediaRef {
+    const FIELDS: &[&str] =
+        &["type", "kind", "mimeType", "filename", "trustTier", "modalityHazard", "digest", "byteLength"];
+
+    fn read(value: &Value, source: Source) -> Result<Self, String> {
+        let (known, extra) = split(value, Self::FIELDS, source);
+        Ok(Self { extra, ..fields::typed(&known)? })
+    }
+
+    pub(super) fn read_list(value: &Value, source: Source) -> Result<Vec<Self>, String> {
+        let items =
+            value.as_array().ok_or_else(|| format!("expected a list of media, got {}", kind(value)))?;
+        items.iter().map(|item| Self::read(item, source)).collect()
+    }
+}
+
+impl Serialize for MediaRef {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", &self.r#type)?;
+        map.serialize_entry("kind", &self.kind)?;
+        map.serialize_entry("mimeType", &self.mime_type)?;
+        map.serialize_entry("filename", &self.filename)?;
+        map.serialize_entry("trustTier", &self.trust_tier)?;
+        map.serialize_entry("modalityHazard", &self.modality_hazard)?;
+        entry(&mut map, "digest", self.digest.as_ref())?;
+        entry(&mut map, "byteLength", self.byte_length.as_ref())?;
+        write_extra(&mut map, &self.extra)?;
+        map.end()
+    }
+}
+
+/// The fields that this version knows, and what a store holds beside them.
+fn split<'a>(value: &'a Value, known: &[&str], source: Source) -> (Cow<'a, Value>, Extra) {
+    let Value::Object(map) = value else { return (Cow::Borrowed(value), None) };
+    let is_known = |(name, _): &(&String, &Value)| known.contains(&name.as_str());
+    if source == Source::Caller || map.iter().all(|entry| is_known(&entry)) {
+        return (Cow::Borrowed(value), None);
+    }
+    let own = |(name, value): (&String, &Value)| (name.clone(), value.clone());
+    let (known, extra): (Vec<_>, Vec<_>) = map.iter().partition(is_known);
+    let extra = Arc::new(extra.into_iter().map(own).collect());
+    (Cow::Owned(Value::Object(known.into_iter().map(own).collect())), Some(extra))
 }
 
 /// What a settled call produced.
@@ -117,14 +217,22 @@ impl ToolResults {
         }
     }
 
-    pub(super) fn from_value(value: &Value) -> Result<Self, String> {
+    pub(super) fn read(value: &Value, source: Source) -> Result<Self, String> {
         match value {
             Value::String(text) => Ok(Self::Text(text.as_str().into())),
-            Value::Object(_) if is_media(value) => fields::typed(value).map(Self::Media),
-            Value::Object(_) => fields::typed(value).map(Self::Artifact),
+            Value::Object(_) if is_media(value) => MediaRef::read(value, source).map(Self::Media),
+            Value::Object(_) => ArtifactRef::read(value, source).map(Self::Artifact),
             Value::Array(items) if items.is_empty() => Err("a list of results must not be empty".to_owned()),
-            Value::Array(items) if items.iter().all(is_media) => fields::typed(value).map(Self::MediaList),
-            Value::Array(_) => fields::typed(value).map(Self::Artifacts),
+            Value::Array(items) if items.iter().all(is_media) => items
+                .iter()
+                .map(|item| MediaRef::read(item, source))
+                .collect::<Result<_, _>>()
+                .map(Self::MediaList),
+            Value::Array(items) => items
+                .iter()
+                .map(|item| ArtifactRef::read(item, source))
+                .collect::<Result<_, _>>()
+                .map(Self::Artifacts),
             other => Err(format!("expected a text, an artifact or media, got {}", kind(other))),
         }
     }
@@ -149,12 +257,12 @@ impl Serialize for ToolResults {
 impl<'de> Deserialize<'de> for ToolResults {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = crate::json::deserialize(deserializer)?;
-        Self::from_value(&value).map_err(de::Error::custom)
+        Self::read(&value, Source::Caller).map_err(de::Error::custom)
     }
 }
 
 impl JsonSchema for ToolResults {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
+    fn schema_name() -> Cow<'static, str> {
         "ToolResults".into()
     }
 

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema};
@@ -5,9 +6,9 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::fields::{self, Extra, Fields, Source, conversions, invalid};
+use super::fields::{self, Extra, Fields, Source, conversions, entry, invalid, write_extra};
 use super::{ArtifactRef, ToolMessage, ToolResults, TurnToolCallContent};
-use crate::error::{Code, Error, Problem};
+use crate::error::{Code, Error, Problem, shorten};
 use crate::identity::{Args, Checksum, Digest, EffectiveChecksum, OperationId, ToolCallId};
 use crate::time::Timestamp;
 use crate::trust::Label;
@@ -148,6 +149,9 @@ struct Inner {
     extra: Extra,
 }
 
+/// The most bytes of error detail that a record keeps.
+pub const MAX_ERROR_BYTES: usize = 16 << 10;
+
 /// How an announced call ended: what [`ToolCall::settle`] adds to the announcement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settlement {
@@ -161,9 +165,9 @@ pub struct Settlement {
 }
 
 impl Settlement {
-    /// A call that ended with an error, told in words.
-    pub fn error(at: Timestamp, outcome: Outcome, detail: impl Into<Arc<str>>, label: Label) -> Self {
-        let detail = detail.into();
+    /// A call that ended with an error, told in words, [`MAX_ERROR_BYTES`] at most.
+    pub fn error(at: Timestamp, outcome: Outcome, detail: impl Into<String>, label: Label) -> Self {
+        let detail: Arc<str> = shorten(detail.into(), MAX_ERROR_BYTES).into();
         let result_digest = Digest::of(detail.as_bytes());
         let results = ToolResults::Text(detail);
         Self { at, is_error: true, results, outcome, operation: None, result_digest, label }
@@ -272,7 +276,7 @@ impl ToolCall {
         let parts = Parts {
             id: Some(raw.id.into()),
             tool: Some(raw.tool.into()),
-            args: args(raw.args).map_err(|message| note("args", message)).ok(),
+            args: args(Cow::Owned(raw.args), source).map_err(|message| note("args", message)).ok(),
             checksum: raw
                 .checksum
                 .parse()
@@ -300,11 +304,11 @@ impl ToolCall {
         let parts = Parts {
             id: fields.required("id", |value| fields::text(value).map(Into::into)),
             tool: fields.required("tool", |value| fields::text(value).map(Into::into)),
-            args: fields.required("args", |value| args(value.clone())),
+            args: fields.required("args", |value| args(Cow::Borrowed(value), source)),
             checksum: fields.required("checksum", fields::parsed),
             is_complete: fields.required("isComplete", fields::boolean),
             is_error: fields.required("isError", fields::boolean),
-            results: fields.required("results", ToolResults::from_value),
+            results: fields.required("results", |value| ToolResults::read(value, source)),
             created_at: fields.required("createdAt", fields::time),
             updated_at: fields.required("updatedAt", fields::time),
             completed_at: fields.required("completedAt", fields::time),
@@ -313,8 +317,8 @@ impl ToolCall {
             effective_checksum: fields.optional("effectiveChecksum", fields::parsed),
             operation_id: fields.optional("operationId", fields::parsed),
             result_digest: fields.optional("resultDigest", fields::parsed),
-            outcome: fields.optional("outcome", fields::typed),
-            label: fields.optional("label", fields::typed),
+            outcome: fields.extensible("outcome", source),
+            label: fields.extensible("label", source),
         };
         let (problems, extra) = fields.finish(source);
         parts.build(source, problems, extra)
@@ -322,10 +326,13 @@ impl ToolCall {
 }
 
 /// The arguments of a record: an object, or a text that decodes to one.
-pub(super) fn args(value: Value) -> Result<Args, String> {
+///
+/// A store may hold anything, and there it becomes `{"$raw": …}` as a model's own arguments would.
+pub(super) fn args(value: Cow<'_, Value>, source: Source) -> Result<Args, String> {
     let args = Args::from_record(value);
     match args.defect() {
         None => Ok(args),
+        Some(_) if source == Source::Store => Ok(args.with_defect(None)),
         Some(defect) => {
             Err(format!("{defect}; arguments that are no object are recorded as {{\"$raw\": …}}"))
         }
@@ -418,7 +425,7 @@ impl ToolCall {
         self.0.args.object()
     }
 
-    pub(super) fn shared_args(&self) -> &Args {
+    pub(crate) fn shared_args(&self) -> &Args {
         &self.0.args
     }
 
@@ -530,18 +537,7 @@ impl Serialize for ToolCall {
         entry(&mut map, "resultDigest", call.result_digest.as_ref())?;
         entry(&mut map, "outcome", call.outcome.as_ref())?;
         entry(&mut map, "label", call.label.as_ref())?;
-        for (name, value) in call.extra.iter().flat_map(|extra| extra.iter()) {
-            map.serialize_entry(name, value)?;
-        }
+        write_extra(&mut map, &call.extra)?;
         map.end()
     }
-}
-
-/// Writes an optional field: absent, never null.
-pub(super) fn entry<M: SerializeMap, T: Serialize>(
-    map: &mut M,
-    name: &'static str,
-    value: Option<&T>,
-) -> Result<(), M::Error> {
-    value.map_or(Ok(()), |value| map.serialize_entry(name, value))
 }

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -5,8 +6,8 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::fields::{self, Extra, Fields, Source, conversions, invalid};
-use super::tool_call::{args, entry, mismatch};
+use super::fields::{self, Extra, Fields, Source, conversions, entry, invalid, write_extra};
+use super::tool_call::{args, mismatch};
 use super::{ToolCall, ToolResults};
 use crate::error::{Code, Error, Problem};
 use crate::identity::{Args, Checksum, ToolCallId};
@@ -131,12 +132,22 @@ impl TurnToolCallContent {
     ///
     /// Fails with `E_INVALID_INITIAL_TURN_TOOL_CALL_CONTENT_VALUE` and lists every problem.
     pub fn new(raw: RawTurnToolCallContent) -> Result<Self, Error> {
+        Self::from_raw(raw, Source::Caller)
+    }
+
+    /// Builds an emission without comparing its checksum: for those of another kit, and for copies whose
+    /// secret arguments are blanked out.
+    pub fn unverified(raw: RawTurnToolCallContent) -> Result<Self, Error> {
+        Self::from_raw(raw, Source::Store)
+    }
+
+    fn from_raw(raw: RawTurnToolCallContent, source: Source) -> Result<Self, Error> {
         let mut problems = Vec::new();
         let mut note = |name: &str, message: String| problems.push(Problem::at(format!("/{name}"), message));
         let parts = Parts {
             id: Some(raw.id.into()),
             tool: Some(raw.tool.into()),
-            args: args(raw.args).map_err(|message| note("args", message)).ok(),
+            args: args(Cow::Owned(raw.args), source).map_err(|message| note("args", message)).ok(),
             checksum: raw
                 .checksum
                 .parse()
@@ -149,7 +160,7 @@ impl TurnToolCallContent {
             results: raw.results,
             completed_at: raw.completed_at,
         };
-        parts.build(Source::Caller, problems, None)
+        parts.build(source, problems, None)
     }
 
     /// True exactly if `TurnToolCallContent::try_from(value)` would succeed.
@@ -162,13 +173,13 @@ impl TurnToolCallContent {
         let parts = Parts {
             id: fields.required("id", |value| fields::text(value).map(Into::into)),
             tool: fields.required("tool", |value| fields::text(value).map(Into::into)),
-            args: fields.required("args", |value| args(value.clone())),
+            args: fields.required("args", |value| args(Cow::Borrowed(value), source)),
             checksum: fields.required("checksum", fields::parsed),
             created_at: fields.required("createdAt", fields::time),
             updated_at: fields.required("updatedAt", fields::time),
             is_complete: fields.required("isComplete", fields::boolean),
             is_error: fields.required("isError", fields::boolean),
-            results: fields.optional("results", ToolResults::from_value),
+            results: fields.optional("results", |value| ToolResults::read(value, source)),
             completed_at: fields.optional("completedAt", fields::time),
         };
         let (problems, extra) = fields.finish(source);
@@ -334,9 +345,7 @@ impl Serialize for TurnToolCallContent {
         map.serialize_entry("isError", &self.is_error())?;
         entry(&mut map, "results", self.results())?;
         entry(&mut map, "completedAt", self.completed_at().as_ref())?;
-        for (name, value) in content.extra.iter().flat_map(|extra| extra.iter()) {
-            map.serialize_entry(name, value)?;
-        }
+        write_extra(&mut map, &content.extra)?;
         map.end()
     }
 }

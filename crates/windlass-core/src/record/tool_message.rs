@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::ToolCall;
-use super::fields::{self, Extra, Fields, Source, conversions, invalid};
-use super::tool_call::entry;
+use super::fields::{self, Extra, Fields, Source, conversions, entry, invalid, write_extra};
 use crate::error::{Code, Error, Problem};
 use crate::identity::ToolCallId;
 use crate::time::Timestamp;
@@ -234,9 +233,7 @@ impl Serialize for ToolMessage {
         entry(&mut map, "toolName", message.tool_name.as_ref())?;
         entry(&mut map, "isError", message.is_error.as_ref())?;
         entry(&mut map, "timestamp", message.timestamp.map(Timestamp::as_millis).as_ref())?;
-        for (name, value) in message.extra.iter().flat_map(|extra| extra.iter()) {
-            map.serialize_entry(name, value)?;
-        }
+        write_extra(&mut map, &message.extra)?;
         map.end()
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Effect, TypedTool};
-use crate::error::{Code, Error, Problem};
+use crate::error::{Code, Error, Problem, shorten};
 
 /// How long a handler may run unless its definition says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -83,7 +83,8 @@ impl Definition {
             ));
         }
         if !problems.is_empty() {
-            let message = format!("the tool {:?} is not valid; correct what is listed", self.name);
+            let name = shorten(self.name.to_string(), MAX_NAME_BYTES);
+            let message = format!("the tool {name:?} is not valid; correct what is listed");
             return Err(Error::new(Code::InvalidTool, message).with_problems(problems));
         }
         Ok(ToolDescription {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::MAX_DETAIL_BYTES;
-use crate::error::{Cause, shorten};
+use crate::error::{Cause, causes, shorten};
 
 /// What happens after a call has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -84,18 +84,13 @@ impl ToolError {
 impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
     fn from(cause: E) -> Self {
         let mut message = cause.to_string();
-        let mut next = cause.source();
-        // A chain may be a cycle of somebody's making, so the text bounds the walk.
-        while let Some(source) = next
-            && message.len() < MAX_DETAIL_BYTES
-        {
+        for source in causes(&cause) {
             let text = source.to_string();
             // Many errors repeat their source in their own message.
             if !message.ends_with(&text) {
                 message.push_str(": ");
                 message.push_str(&text);
             }
-            next = source.source();
         }
         Self::caused(Disposition::Failed, message, cause)
     }

@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Problem, shorten};
 use crate::identity::{
     Args, Checksum, EffectiveChecksum, OperationId, SessionId, ToolCallId, TurnId, exact_object,
 };
-use crate::record::Outcome;
+use crate::record::{Outcome, ToolCall};
 use crate::time::{Clock, Timestamp};
 
 /// How long a handler may go on after its turn was aborted, before its future is dropped.
@@ -24,6 +24,10 @@ pub const ABORT_GRACE: Duration = Duration::from_secs(5);
 
 /// The most bytes of an error that a model is shown.
 pub const MAX_DETAIL_BYTES: usize = 4096;
+
+/// Keys, as they stand in JSON, that `serde_json` takes for something else in some builds: a handler with a
+/// free-form argument would get other arguments than those that were hashed and shown.
+const RESERVED_KEYS: [&str; 2] = ["\"$serde_json::private::Number\":", "\"$serde_json::private::RawValue\":"];
 
 /// Where a call happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,8 +89,18 @@ pub struct ExecutionStart {
     pub operation_id: OperationId,
 }
 
+/// From when to when a handler ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Span {
+    /// When it was started.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Timestamp,
+}
+
 /// The end of a handler's run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExecutionEnd {
@@ -96,6 +110,8 @@ pub struct ExecutionEnd {
     pub call_id: Checksum,
     /// The id of the call.
     pub tool_call_id: ToolCallId,
+    /// The arguments, as in the start.
+    pub args: Args,
     /// When the handler was started.
     pub started_at: Timestamp,
     /// When it ended.
@@ -114,11 +130,31 @@ impl ExecutionEnd {
             tool_name: start.tool_name.clone(),
             call_id: start.call_id,
             tool_call_id: start.tool_call_id.clone(),
+            args: start.args.clone(),
             started_at: start.started_at,
             ended_at,
             duration_ms: ended_at.millis_since(start.started_at),
             is_error,
         }
+    }
+
+    /// The end of the run that led to this record.
+    pub(crate) fn settled(call: &ToolCall, span: Span) -> Self {
+        Self {
+            tool_name: call.tool().into(),
+            call_id: call.checksum(),
+            tool_call_id: call.id().clone(),
+            args: call.shared_args().clone(),
+            started_at: span.started_at,
+            ended_at: span.ended_at,
+            duration_ms: span.ended_at.millis_since(span.started_at),
+            is_error: call.is_error(),
+        }
+    }
+
+    /// From when to when the handler ran.
+    pub fn span(&self) -> Span {
+        Span { started_at: self.started_at, ended_at: self.ended_at }
     }
 }
 
@@ -199,6 +235,10 @@ impl<H: Host> Executor<H> {
         }
         // Computed once: these bytes are hashed, shown to whoever approves, and read by the handler.
         let effective = exact_object(args.object());
+        if let Some(key) = RESERVED_KEYS.iter().find(|key| effective.contains(*key)) {
+            let message = format!("the key {} is reserved", key.trim_end_matches(':'));
+            return Err(self.invalid(Problem::at("", message)));
+        }
         let ready = match tool.admit(&effective) {
             Ok(ready) => ready,
             Err(Admission::Refused(problem)) => return Err(self.invalid(problem)),
@@ -266,6 +306,9 @@ impl<H: Host> Executor<H> {
         let disposition = error.disposition();
         let mut wrapped = Error::new(Code::ToolDownstream, format!("`{}` failed: {error}", self.tool.name()));
         if let Some(cause) = error.into_cause() {
+            if cause.downcast_ref::<Error>().is_some_and(Error::is_transient) {
+                wrapped = wrapped.transient();
+            }
             wrapped = wrapped.with_shared_cause(cause);
         }
         CallError { error: wrapped, disposition, outcome: Outcome::Failed }

@@ -27,7 +27,7 @@ pub use context::ToolContext;
 pub use definition::{DEFAULT_TIMEOUT, Definition, MAX_NAME_BYTES, ToolDescription};
 pub use error::{Disposition, OrToolError, ToolError};
 pub use executor::{
-    ABORT_GRACE, CallError, ExecutionEnd, ExecutionStart, Executor, Host, MAX_DETAIL_BYTES, Scope,
+    ABORT_GRACE, CallError, ExecutionEnd, ExecutionStart, Executor, Host, MAX_DETAIL_BYTES, Scope, Span,
 };
 pub use function::{ToolFn, tool_fn};
 pub use output::{IntoToolOutput, ToolOutput};

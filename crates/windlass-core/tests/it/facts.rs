@@ -82,7 +82,7 @@ fn facts() -> Vec<Fact> {
     let deep_array = announced(&format!("{}1e300{}", "[".repeat(128), "]".repeat(128)));
     let calls = [&whole, &broken, &honest, &deep, &deep_array];
     let end = ExecutionEnd::of(&start(&whole), at(9), true);
-    let settled = |call, end, disposition| Fact::CallSettled { call, end, disposition };
+    let settled = |call, ran, disposition| Fact::CallSettled { call, ran, disposition };
     let ended = |reason, error| Fact::TurnEnded(TurnEnd::new(reason, USAGE, 12, error));
     vec![
         Fact::TurnStarted { message: Message::text("msg_1", Role::User, "Oslo?", at(0)).unwrap() },
@@ -102,7 +102,7 @@ fn facts() -> Vec<Fact> {
         Fact::ReplyFailed { error: failure(), retracted: Vec::new() },
         Fact::CallStarted(start(&whole)),
         Fact::CallStarted(start(&deep)),
-        settled(succeeded(&whole), Some(end), None),
+        settled(succeeded(&whole), Some(end.span()), None),
         settled(succeeded(&deep), None, Some(Disposition::Abort)),
         settled(failed(&broken), None, Some(Disposition::Retry)),
         settled(failed(&deep_array), None, Some(Disposition::Failed)),
@@ -172,7 +172,7 @@ proptest! {
     fn any_arguments_survive_the_journal(args in json_object()) {
         let call = TurnToolCallContent::announce(call_id("c1"), "t", Args::from_value(args), at(1));
         let proposed = replied(vec![Proposal::new(call.clone())]);
-        let settled = Fact::CallSettled { call: succeeded(&call), end: None, disposition: None };
+        let settled = Fact::CallSettled { call: succeeded(&call), ran: None, disposition: None };
         for fact in [proposed, Fact::CallStarted(start(&call)), settled] {
             let entry = entry(fact);
             let text = serde_json::to_string(&entry).unwrap();
@@ -339,13 +339,13 @@ fn execution_events_share_the_checksum_of_the_call() {
         })],
     );
     let end = ExecutionEnd::of(&start(&call), at(4), false);
-    let settled = Fact::CallSettled { call: succeeded(&call), end: Some(end), disposition: None };
+    let settled = Fact::CallSettled { call: succeeded(&call), ran: Some(end.span()), disposition: None };
     assert_eq!(
         shown(settled),
         [
             json!({
                 "type": "toolExecutionEnd", "toolName": "weather", "callId": call.checksum(), "toolCallId": "c1",
-                "startedAt": "2026-01-01T00:00:00.002Z", "endedAt": "2026-01-01T00:00:00.004Z", "durationMs": 2,
+                "args": { "city": "Oslo" }, "startedAt": "2026-01-01T00:00:00.002Z", "endedAt": "2026-01-01T00:00:00.004Z", "durationMs": 2,
                 "isError": false,
             }),
             json!({ "type": "toolCall", "content": succeeded(&call).to_content() }),
@@ -356,7 +356,7 @@ fn execution_events_share_the_checksum_of_the_call() {
 #[test]
 fn a_call_that_never_ran_is_completed_without_execution_events() {
     let call = failed(&announced("{broken"));
-    let settled = Fact::CallSettled { call: call.clone(), end: None, disposition: Some(Disposition::Retry) };
+    let settled = Fact::CallSettled { call: call.clone(), ran: None, disposition: Some(Disposition::Retry) };
     assert_eq!(shown(settled), [json!({ "type": "toolCall", "content": call.to_content() })]);
 }
 
