@@ -29,7 +29,7 @@ pub struct Cancel(Arc<Mutex<State>>);
 struct State {
     is_cancelled: bool,
     next_key: u64,
-    waiting: Vec<(u64, Waker)>,
+    waiting: Wakers,
 }
 
 impl Cancel {
@@ -46,9 +46,7 @@ impl Cancel {
             std::mem::take(&mut state.waiting)
         };
         // Outside the lock: a waker may run code that asks this flag.
-        for (_, waker) in woken {
-            waker.wake();
-        }
+        woken.wake();
     }
 
     /// True once the flag is raised.
@@ -63,6 +61,44 @@ impl Cancel {
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The wakers of those who wait, each under its own key.
+///
+/// A waker that is replaced or taken out is handed back instead of dropped: dropping the last waker of a
+/// task may drop the task, which may wait on the same lock. So it must happen outside.
+#[derive(Debug, Default)]
+pub struct Wakers(Vec<(u64, Waker)>);
+
+impl Wakers {
+    /// Keeps a waker, and hands back the one that was kept under this key.
+    #[must_use = "drop it outside the lock"]
+    pub fn put(&mut self, key: u64, waker: Waker) -> Option<Waker> {
+        match self.0.iter_mut().find(|(kept, _)| *kept == key) {
+            Some((_, kept)) => Some(std::mem::replace(kept, waker)),
+            None => {
+                self.0.push((key, waker));
+                None
+            }
+        }
+    }
+
+    /// Takes out the waker under this key.
+    #[must_use = "drop it outside the lock"]
+    pub fn take(&mut self, key: u64) -> Option<Waker> {
+        let at = self.0.iter().position(|(kept, _)| *kept == key)?;
+        Some(self.0.swap_remove(at).1)
+    }
+
+    /// True if nobody waits.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Wakes everybody.
+    pub fn wake(self) {
+        self.0.into_iter().for_each(|(_, waker)| waker.wake());
     }
 }
 
@@ -84,6 +120,7 @@ impl Future for Cancelled<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let waker = cx.waker().clone();
         let mut state = self.cancel.state();
         if state.is_cancelled {
             return Poll::Ready(());
@@ -92,11 +129,9 @@ impl Future for Cancelled<'_> {
             state.next_key += 1;
             state.next_key
         });
-        match state.waiting.iter_mut().find(|(waiting, _)| *waiting == key) {
-            Some((_, waker)) => waker.clone_from(cx.waker()),
-            None => state.waiting.push((key, cx.waker().clone())),
-        }
+        let replaced = state.waiting.put(key, waker);
         drop(state);
+        drop(replaced);
         self.key = Some(key);
         Poll::Pending
     }
@@ -105,7 +140,8 @@ impl Future for Cancelled<'_> {
 impl Drop for Cancelled<'_> {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.cancel.state().waiting.retain(|(waiting, _)| *waiting != key);
+            let removed = self.cancel.state().waiting.take(key);
+            drop(removed);
         }
     }
 }
@@ -130,6 +166,30 @@ mod tests {
         for wait in waits {
             wait.await.unwrap();
         }
+    }
+
+    #[test]
+    fn a_waker_that_owns_a_wait_can_be_dropped_by_another_wait() {
+        /// A task whose last waker owns it, and which waits on the same flag.
+        struct Task {
+            _future: Mutex<Pin<Box<dyn Future<Output = ()> + Send>>>,
+        }
+        impl std::task::Wake for Task {
+            fn wake(self: Arc<Self>) {}
+        }
+        fn waiting(cancel: Cancel) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+            let mut future: Pin<Box<dyn Future<Output = ()> + Send>> =
+                Box::pin(async move { cancel.cancelled().await });
+            assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            future
+        }
+        let cancel = Cancel::new();
+        let task = Waker::from(Arc::new(Task { _future: Mutex::new(waiting(cancel.clone())) }));
+        let mut wait = Box::pin(cancel.cancelled());
+        assert!(wait.as_mut().poll(&mut Context::from_waker(&task)).is_pending());
+        drop(task);
+        assert!(wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(cancel.state().waiting.0.len(), 1);
     }
 
     #[test]

@@ -26,7 +26,7 @@ mod time;
 pub mod tool;
 pub mod trust;
 
-pub use cancel::{Cancel, Cancelled};
+pub use cancel::{Cancel, Cancelled, Wakers};
 pub use entropy::Entropy;
 pub use error::{Code, Error, MAX_PROBLEMS, MAX_QUOTED_BYTES, Problem};
 pub use event::{Entry, Event, EventKind, Fact, Status, StopReason, TurnEnd};

@@ -3,7 +3,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_core::model::Opening;
-use windlass_core::{Clock, Code, Entropy, Error, IntoTool, Journal, Model, SessionId, Tool, Usage, render};
+use windlass_core::{
+    Clock, Code, Conversation, Entropy, Error, IntoTool, Journal, Model, SessionId, Tool, Usage, render,
+};
 
 use crate::journal::MemoryJournal;
 use crate::machine::Limits;
@@ -13,6 +15,7 @@ use crate::turn::Turn;
 
 /// A model, its instructions and its tools. Cheap to clone; ready when its last builder method is done.
 ///
+/// Each builder method makes another agent, whose sessions are its own: name sessions on the finished one.
 /// Mistakes of the definition, such as two tools of one name, are reported by the first turn, or by
 /// [`check`](Self::check).
 #[derive(Clone)]
@@ -25,7 +28,8 @@ pub struct Agent {
 /// The definition of an agent.
 #[derive(Clone)]
 pub(crate) struct Shared {
-    pub(crate) model: Arc<dyn Model>,
+    model: Arc<dyn Model>,
+    pub(crate) model_name: Arc<str>,
     pub(crate) instructions: Option<Arc<str>>,
     pub(crate) tools: Vec<Tool>,
     by_name: HashMap<Arc<str>, usize>,
@@ -34,7 +38,8 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
-    pub(crate) journal: Arc<dyn Journal>,
+    /// Without one, each session keeps its facts itself, and they go with it.
+    journal: Option<Arc<dyn Journal>>,
 }
 
 impl Shared {
@@ -48,9 +53,14 @@ impl Shared {
 
     fn open(&self) -> OpenSession {
         let id = SessionId::mint(self.clock.now(), &*self.entropy);
+        OpenSession::new(id, self.journal.clone().unwrap_or_else(|| Arc::new(MemoryJournal::new())))
+    }
+
+    /// A conversation with the model in which nothing has been said.
+    pub(crate) fn converse(&self) -> Box<dyn Conversation> {
         let instructions = self.instructions.clone().map(render::instructions);
         let tools = self.tools.iter().map(|tool| tool.describe().clone()).collect();
-        OpenSession::new(id, self.model.open(&Opening::new(instructions, tools)))
+        self.model.open(&Opening::new(instructions, tools))
     }
 }
 
@@ -58,6 +68,7 @@ impl Agent {
     /// An agent that has a model and nothing else yet.
     pub fn new(model: impl Model) -> Self {
         Self::of(Shared {
+            model_name: model.name().into(),
             model: Arc::new(model),
             instructions: None,
             tools: Vec::new(),
@@ -66,7 +77,7 @@ impl Agent {
             limits: Limits::default(),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(OsEntropy),
-            journal: Arc::new(MemoryJournal::new()),
+            journal: None,
         })
     }
 
@@ -99,7 +110,10 @@ impl Agent {
     /// The same agent with another model; tests use it to put a script in the model's place.
     #[must_use]
     pub fn with_model(self, model: impl Model) -> Self {
-        self.change(|shared| shared.model = Arc::new(model))
+        self.change(|shared| {
+            shared.model_name = model.name().into();
+            shared.model = Arc::new(model);
+        })
     }
 
     /// How often the model is asked in one turn; [`MAX_ITERATIONS`](crate::MAX_ITERATIONS) unless set, at
@@ -121,10 +135,10 @@ impl Agent {
         self.change(|shared| shared.entropy = Arc::new(entropy))
     }
 
-    /// Where facts are kept.
+    /// Where facts are kept; in memory, as long as their session, unless set.
     #[must_use]
     pub fn journal(self, journal: impl Journal) -> Self {
-        self.change(|shared| shared.journal = Arc::new(journal))
+        self.change(|shared| shared.journal = Some(Arc::new(journal)))
     }
 
     /// Reports the first mistake in the definition, if there is one.

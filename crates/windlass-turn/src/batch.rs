@@ -1,14 +1,15 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use windlass_core::event::Fact;
 use windlass_core::record::Settlement;
-use windlass_core::tool::{CallError, ExecutionEnd, ExecutionStart, Host, Scope};
+use windlass_core::tool::{CallError, ExecutionEnd, ExecutionStart, Host, Scope, UNKNOWN_EFFECT};
 use windlass_core::trust::{Label, Tier};
 use windlass_core::{
-    Cancel, Clock, Code, Disposition, Effect, Entropy, Error, Outcome, Tool, ToolCall, ToolCallId,
+    Cancel, Clock, Code, Disposition, Effect, Entropy, Error, Outcome, Sleep, Timestamp, Tool, ToolCall,
     ToolOutput, TurnId, TurnToolCallContent,
 };
 
@@ -23,7 +24,7 @@ pub const MAX_CONCURRENT_CALLS: usize = 8;
 /// The most tool names that an error lists.
 const MAX_LISTED_TOOLS: usize = 50;
 
-type Finished = (ToolCallId, Result<ToolOutput, CallError>);
+type Finished = Result<ToolOutput, CallError>;
 
 /// A task's request to write that its handler is about to run.
 struct StartRequest {
@@ -85,13 +86,16 @@ impl Driver {
                     // While the turn is being aborted nothing starts: dropping the request says no.
                     if !is_aborting {
                         self.commit(turn, vec![Fact::CallStarted(request.start)]).await?;
+                    }
+                    // Asked again after the write, which may take its time.
+                    if !self.cancel.is_cancelled() {
                         // The task may be gone already; its end is collected like any other.
                         let _ = request.written.send(());
                     }
                 }
                 Some(joined) = batch.tasks.join_next_with_id() => {
                     let (task, result) = match joined {
-                        Ok((task, (_, result))) => (task, Some(result)),
+                        Ok((task, result)) => (task, Some(result)),
                         // Whatever the executor did not contain: dropping the handler's future panicked.
                         Err(error) => (error.id(), None),
                     };
@@ -107,11 +111,8 @@ impl Driver {
     async fn fill(&mut self, batch: &mut Batch) -> Result<(), Error> {
         while batch.running.len() < MAX_CONCURRENT_CALLS {
             let Some(announced) = batch.waiting.pop_front() else { break };
-            if self.machine().is_aborting() {
-                let error = Error::new(
-                    Code::TurnAborted,
-                    format!("the turn was aborted before `{}` ran", announced.tool()),
-                );
+            if self.machine().is_ending() {
+                let error = before_it_ran(self.machine().is_aborting(), announced.tool());
                 self.settle_refused(batch.turn, &announced, &error).await?;
                 continue;
             }
@@ -129,6 +130,7 @@ impl Driver {
     fn start(&self, batch: &mut Batch, announced: TurnToolCallContent, tool: Tool) {
         let host = Arc::new(CallHost {
             agent: self.agent.clone(),
+            not_before: self.now(),
             scope: Scope { session: self.session, turn: batch.turn },
             cancel: batch.cancel.clone(),
             requests: batch.requests.0.clone(),
@@ -137,10 +139,8 @@ impl Driver {
         });
         let executor = tool.executor(host.clone());
         let (id, args) = (announced.id().clone(), announced.shared_args().clone());
-        let task = batch.tasks.spawn(async move {
-            let result = executor.call_as(id.clone(), args).await;
-            (id, result)
-        });
+        let run = async move { executor.call_as(id, args).await };
+        let task = batch.tasks.spawn_on(run, &self.runtime);
         batch.running.insert(task.id(), Running { announced, tool, host });
     }
 
@@ -183,12 +183,9 @@ impl Driver {
     ) -> Result<(), Error> {
         let is_repeatable =
             self.agent.tool(announced.tool()).is_some_and(|tool| tool.effect() != Effect::Once);
-        let (outcome, advice) = if is_repeatable {
-            (Outcome::Failed, "it may be called again")
-        } else {
-            (Outcome::Unknown, "whether it took effect is unknown: find out before you call it again")
-        };
-        let message = format!("`{}` was interrupted while it ran; {advice}", announced.tool());
+        let outcome = if is_repeatable { Outcome::Failed } else { Outcome::Unknown };
+        let message =
+            format!("`{}` was interrupted and may still be running. {UNKNOWN_EFFECT}", announced.tool());
         let error = Error::new(Code::ToolDownstream, message);
         let ran = Some(ExecutionEnd::of(start, self.now(), true).span());
         let settlement = Settlement::error(self.now(), outcome, error.to_string(), kit_label(announced))
@@ -205,13 +202,18 @@ impl Driver {
         result: Option<Result<ToolOutput, CallError>>,
     ) -> Result<(), Error> {
         let Running { announced, tool, host } = running;
-        let ran = host.take_end().map(|end| end.span());
+        // A start that was written has an end, also if the handler was kept from running after that.
+        let started = self.machine().start_of(announced.id());
+        let ran = host
+            .take_end()
+            .map(|end| end.span())
+            .or_else(|| started.map(|start| ExecutionEnd::of(start, self.now(), true).span()));
         let operation = host.take_operation();
         let stored = match result {
             // Where the result cannot be kept, the handler has returned all the same: what it did is known.
             Some(Ok(output)) => lock(&self.state.spool)
                 .put(output.into_bytes())
-                .map_err(|error| CallError::new(error, Outcome::Failed)),
+                .map_err(|error| CallError::result_lost(tool.name(), error)),
             Some(Err(error)) => Err(error),
             None => Err(broken(&tool, operation.is_some())),
         };
@@ -232,6 +234,12 @@ impl Driver {
         let call = ToolCall::settle(&announced, settlement.of_operation(operation));
         self.commit(turn, vec![Fact::CallSettled { call, ran, disposition }]).await
     }
+}
+
+/// Why a call does not run any more.
+fn before_it_ran(is_aborting: bool, tool: &str) -> Error {
+    let reason = if is_aborting { "the turn was aborted" } else { "another tool ended the turn" };
+    Error::new(Code::TurnAborted, format!("{reason} before `{tool}` ran"))
 }
 
 /// The label of a result that the kit wrote about a call.
@@ -255,6 +263,8 @@ type Operation = (windlass_core::EffectiveChecksum, windlass_core::OperationId);
 /// The surroundings of one call: it asks the driver to write, and remembers the end for it.
 struct CallHost {
     agent: Arc<Shared>,
+    /// No time of this call is earlier, whatever the clock says.
+    not_before: Timestamp,
     scope: Scope,
     cancel: Cancel,
     requests: mpsc::Sender<StartRequest>,
@@ -272,13 +282,23 @@ impl CallHost {
     }
 }
 
+impl Clock for CallHost {
+    fn now(&self) -> Timestamp {
+        self.agent.clock.now().max(self.not_before)
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        self.agent.clock.sleep(duration)
+    }
+}
+
 impl Host for CallHost {
     fn scope(&self) -> Scope {
         self.scope
     }
 
     fn clock(&self) -> &dyn Clock {
-        &*self.agent.clock
+        self
     }
 
     fn entropy(&self) -> &dyn Entropy {
@@ -294,9 +314,7 @@ impl Host for CallHost {
     }
 
     async fn started(&self, start: &ExecutionStart) -> Result<(), Error> {
-        let refused = || {
-            Error::new(Code::TurnAborted, format!("the turn was aborted before `{}` ran", start.tool_name))
-        };
+        let refused = || before_it_ran(true, &start.tool_name);
         let (written, is_written) = oneshot::channel();
         let request = StartRequest { start: start.clone(), written };
         self.requests.send(request).await.map_err(|_| refused())?;

@@ -1,21 +1,22 @@
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::Poll;
 
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::OwnedMutexGuard;
 use windlass_core::event::{Fact, Failure, PreviewContent, Spoken, TextContent};
 use windlass_core::identity::mint_message_id;
-use windlass_core::model::{Reply, ReplyBuilder};
+use windlass_core::model::{Deltas, Reply, ReplyBuilder};
 use windlass_core::{
-    Cancel, Code, DispatchId, Entry, Error, EventKind, Message, ModelDelta, Role, SessionId, Timestamp,
-    TurnId,
+    Cancel, Code, DispatchId, Entry, Error, EventKind, Journal, Message, ModelDelta, Role, SessionId,
+    Timestamp, TurnId,
 };
 
 use crate::agent::Shared;
-use crate::log::{Log, Only};
+use crate::log::{DELTA_RING, Log, Only};
 use crate::machine::{Machine, Step};
 use crate::propose::propose;
-use crate::session::{Session, State};
+use crate::session::{Session, Shown, State};
 use crate::turn::Conclusion;
 
 /// The one loop: asks the machine what comes next, does it, and writes down what happened.
@@ -26,8 +27,11 @@ pub(crate) struct Driver {
     pub(crate) agent: Arc<Shared>,
     pub(crate) session: SessionId,
     pub(crate) log: Arc<Log>,
+    journal: Arc<dyn Journal>,
     pub(crate) state: OwnedMutexGuard<State>,
     pub(crate) cancel: Cancel,
+    /// Where the tools run, wherever the turn is polled.
+    pub(crate) runtime: tokio::runtime::Handle,
 }
 
 /// Brings one turn from its prompt to its end.
@@ -40,25 +44,30 @@ pub(crate) async fn run(
     let agent = session.agent.clone();
     agent.check()?;
     let id = session.id()?;
-    if tokio::runtime::Handle::try_current().is_err() {
-        return Err(Error::new(
-            Code::System,
-            "a turn must be polled inside a Tokio runtime; its tools run as tasks",
-        ));
-    }
+    let runtime = tokio::runtime::Handle::try_current().map_err(|_| {
+        Error::new(Code::System, "a turn must be polled inside a Tokio runtime; its tools run as tasks")
+    })?;
     let state = session.open.state.clone().try_lock_owned().map_err(|_| {
         let message = "another turn of this session is running; wait for it, or use another session";
         Error::new(Code::SessionBusy, message).transient()
     })?;
-    let turn = TurnId::mint(agent.clock.now(), &*agent.entropy)?;
+    let mut driver = Driver {
+        agent,
+        session: id,
+        log: session.open.log.clone(),
+        journal: session.open.journal.clone(),
+        state,
+        cancel,
+        runtime,
+    };
+    let turn = TurnId::mint(driver.now(), &*driver.agent.entropy)?;
     let turn = *only.turn.get_or_init(|| turn);
-    let mut driver = Driver { agent, session: id, log: session.open.log.clone(), state, cancel };
     let result = driver.run(turn, prompt).await;
     if let Err(error) = &result
         && driver.state.is_in_doubt
     {
         let kind = EventKind::Detached { code: error.code().as_str().into() };
-        driver.log.delta(turn, driver.dispatch(), driver.agent.clock.now(), kind);
+        driver.log.delta(turn, driver.dispatch(), driver.now(), kind);
     }
     result
 }
@@ -66,7 +75,7 @@ pub(crate) async fn run(
 impl Driver {
     async fn run(&mut self, turn: TurnId, prompt: String) -> Result<Conclusion, Error> {
         self.finish_what_was_abandoned().await?;
-        let now = self.agent.clock.now();
+        let now = self.now();
         let message = Message::text(mint_message_id(&*self.agent.entropy)?, Role::User, prompt, now)?;
         // Minted before the turn begins: nothing that can fail may stand between its start and its end.
         let dispatch = DispatchId::mint(now, &*self.agent.entropy)?;
@@ -81,7 +90,9 @@ impl Driver {
     async fn drive(&mut self, turn: TurnId, dispatch: DispatchId) -> Result<(), Error> {
         loop {
             if self.cancel.is_cancelled() && self.machine().is_abortable() {
-                self.commit(turn, vec![Fact::AbortRequested { retracted: Vec::new() }]).await?;
+                // Something was shown only if a driver before this one was dropped in mid-reply.
+                let retracted = self.state.shown.ids();
+                self.commit(turn, vec![Fact::AbortRequested { retracted }]).await?;
             }
             match self.machine().next() {
                 Step::BeginDispatch => self.commit(turn, vec![Fact::DispatchStarted { dispatch }]).await?,
@@ -100,7 +111,7 @@ impl Driver {
     /// Brings a turn to its end whose driver was dropped, as if it had been aborted.
     async fn finish_what_was_abandoned(&mut self) -> Result<(), Error> {
         if self.state.is_in_doubt {
-            let missed = self.agent.journal.read(self.session, self.state.position).await?;
+            let missed = self.journal.read(self.session, self.state.position).await?;
             self.absorb(&missed);
         }
         let Some(turn) =
@@ -131,7 +142,7 @@ impl Driver {
             })
             .collect();
         self.state.is_in_doubt = true;
-        self.agent.journal.append(self.session, position, &entries).await?;
+        self.journal.append(self.session, position, &entries).await?;
         self.absorb(&entries);
         Ok(())
     }
@@ -160,98 +171,117 @@ impl Driver {
 
     async fn ask_model(&mut self, turn: TurnId) -> Result<(), Error> {
         let asked_at = self.now();
-        let mut listener = Listener {
-            agent: self.agent.clone(),
-            log: self.log.clone(),
-            turn,
-            dispatch: self.dispatch(),
-            message: None,
-            thought: None,
-        };
-        let heard = {
-            let conversation = &mut self.state.conversation;
-            let reply = AssertUnwindSafe(listener.listen(conversation.send())).catch_unwind();
-            tokio::select! {
-                biased;
-                () = self.cancel.cancelled() => None,
-                reply = reply => Some(reply.unwrap_or_else(|_| {
-                    Err(Error::new(Code::ModelFailed, "the model panicked; this is a defect of its adapter"))
-                })),
-            }
-        };
-        let at = self.now();
+        let heard = self.hear(turn, asked_at).await;
         let fact = match heard {
-            None => Ok(Fact::AbortRequested { retracted: listener.shown() }),
-            Some(Ok(reply)) => self.replied(reply, &listener, at.millis_since(asked_at)),
-            Some(Err(error)) => Err(error),
+            None => Fact::AbortRequested { retracted: self.state.shown.ids() },
+            Some(reply) => reply.and_then(|reply| self.replied(reply, asked_at)).unwrap_or_else(|error| {
+                Fact::ReplyFailed { error: Failure::from(&error), retracted: self.state.shown.ids() }
+            }),
         };
-        let fact = fact.unwrap_or_else(|error| Fact::ReplyFailed {
-            error: Failure::from(&error),
-            retracted: listener.shown(),
-        });
         self.commit(turn, vec![fact]).await
     }
 
-    fn replied(&self, reply: Reply, listener: &Listener, duration_ms: u64) -> Result<Fact, Error> {
+    /// The whole reply, or why there is none; `None` if the turn is aborted meanwhile.
+    ///
+    /// A panic of the model's adapter, wherever it happens, is a failed reply, and the adapter is opened
+    /// anew for the next one.
+    async fn hear(&mut self, turn: TurnId, asked_at: Timestamp) -> Option<Result<Reply, Error>> {
+        let dispatch = self.dispatch();
+        let (agent, log, cancel) = (self.agent.clone(), self.log.clone(), self.cancel.clone());
+        let state = &mut *self.state;
+        let caught_up = catch_unwind(AssertUnwindSafe(|| state.catch_up(&agent)));
+        let State { conversation: open, shown, .. } = state;
+        let (Ok(()), Some(conversation)) = (caught_up, open.as_mut()) else {
+            return Some(Err(adapter_panicked()));
+        };
+        let mut listener = Listener { agent, log, turn, dispatch, shown, now: asked_at };
+        let listening = async { listener.listen(conversation.send()).await };
+        let mut listening = Box::pin(AssertUnwindSafe(listening).catch_unwind());
+        let heard = tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            heard = &mut listening => Some(heard),
+        };
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(listening)));
+        if matches!(heard, Some(Err(_))) || dropped.is_err() {
+            *open = None;
+        }
+        heard.map(|heard| heard.unwrap_or_else(|_| Err(adapter_panicked())))
+    }
+
+    fn replied(&self, reply: Reply, asked_at: Timestamp) -> Result<Fact, Error> {
         let spoken = |shown: &Option<(Arc<str>, Timestamp)>, text: String| {
             let (id, created_at) = shown.clone().filter(|_| !text.is_empty())?;
             Some(Spoken::new(id, text, created_at))
         };
-        let first_at = self.machine().next_call_at(self.now());
+        let now = self.now();
+        let first_at = self.machine().next_call_at(now);
         Ok(Fact::Replied {
-            thought: spoken(&listener.thought, reply.thought),
-            message: spoken(&listener.message, reply.text),
+            thought: spoken(&self.state.shown.thought, reply.thought),
+            message: spoken(&self.state.shown.message, reply.text),
             calls: propose(reply.calls, &self.state.seen, &*self.agent.entropy, first_at)?,
-            model: self.agent.model.name().into(),
+            model: self.agent.model_name.clone(),
             finish: reply.finish,
             usage: reply.usage,
-            duration_ms,
+            duration_ms: now.millis_since(asked_at),
         })
     }
 }
 
+fn adapter_panicked() -> Error {
+    Error::new(Code::ModelFailed, "the model panicked; this is a defect of its adapter")
+}
+
+/// After this many deltas a listener lets others go on: whoever reads the turn, and an abort. It is less
+/// than the ring of deltas, so that a reader in the same task misses none.
+const DELTAS_AT_ONCE: usize = DELTA_RING / 4;
+
 /// Hears a reply to its end, and shows its pieces as they come.
-struct Listener {
+struct Listener<'a> {
     agent: Arc<Shared>,
     log: Arc<Log>,
     turn: TurnId,
     dispatch: Option<DispatchId>,
-    /// Id and time of the first piece of the text.
-    message: Option<(Arc<str>, Timestamp)>,
-    /// Likewise of the reasoning.
-    thought: Option<(Arc<str>, Timestamp)>,
+    shown: &'a mut Shown,
+    /// The time, which never runs backwards.
+    now: Timestamp,
 }
 
-impl Listener {
-    async fn listen(&mut self, mut deltas: windlass_core::model::Deltas<'_>) -> Result<Reply, Error> {
+impl Listener<'_> {
+    async fn listen(&mut self, mut deltas: Deltas<'_>) -> Result<Reply, Error> {
         let mut reply = ReplyBuilder::new();
+        let mut heard = 0_usize;
         while let Some(delta) = deltas.next().await {
             let delta = delta?;
-            let shown = self.show(&delta)?;
+            self.now = self.agent.clock.now().max(self.now);
+            let kind = self.show(&delta)?;
             reply.push(delta)?;
-            if let Some(kind) = shown {
-                self.log.delta(self.turn, self.dispatch, self.agent.clock.now(), kind);
+            if let Some(kind) = kind {
+                self.log.delta(self.turn, self.dispatch, self.now, kind);
+            }
+            heard += 1;
+            if heard.is_multiple_of(DELTAS_AT_ONCE) {
+                give_way().await;
             }
         }
         reply.finish()
     }
 
     fn show(&mut self, delta: &ModelDelta) -> Result<Option<EventKind>, Error> {
-        let agent = self.agent.clone();
-        let piece = |place: &mut Option<(Arc<str>, Timestamp)>, text: &String| {
-            let now = agent.clock.now();
+        let (now, entropy) = (self.now, &*self.agent.entropy);
+        let piece = |place: &mut Option<(Arc<str>, Timestamp)>, text: &str| {
             let (id, created_at) = match place {
                 Some(known) => known,
-                None => place.insert((mint_message_id(&*agent.entropy)?, now)),
+                None => place.insert((mint_message_id(entropy)?, now)),
             };
-            Ok::<_, Error>(TextContent::piece(id.clone(), text.as_str(), *created_at, now))
+            Ok::<_, Error>(TextContent::piece(id.clone(), text, *created_at, now))
         };
         Ok(match delta {
             ModelDelta::Text(text) if !text.is_empty() => {
-                Some(EventKind::Message { content: piece(&mut self.message, text)? })
+                Some(EventKind::Message { content: piece(&mut self.shown.message, text)? })
             }
             ModelDelta::Thought(text) if !text.is_empty() => {
-                Some(EventKind::Thought { content: piece(&mut self.thought, text)? })
+                Some(EventKind::Thought { content: piece(&mut self.shown.thought, text)? })
             }
             ModelDelta::Call { slot, tool, arguments, .. } => {
                 let tool = tool.as_deref().map(Into::into);
@@ -261,9 +291,18 @@ impl Listener {
             _ => None,
         })
     }
+}
 
-    /// The ids of what was shown in part.
-    fn shown(&self) -> Vec<Arc<str>> {
-        [&self.thought, &self.message].into_iter().flatten().map(|(id, _)| id.clone()).collect()
-    }
+/// Is not ready once, and at once ready again: the poll returns to whoever polls.
+async fn give_way() {
+    let mut has_given_way = false;
+    std::future::poll_fn(|cx| {
+        if has_given_way {
+            return Poll::Ready(());
+        }
+        has_given_way = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }

@@ -3,10 +3,10 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use windlass_core::{DispatchId, Entry, Event, EventKind, Timestamp, TurnId};
+use windlass_core::{DispatchId, Entry, Event, EventKind, Timestamp, TurnId, Wakers};
 
 /// How many deltas a session remembers for subscribers that are not quite up to date.
 pub const DELTA_RING: usize = 256;
@@ -27,7 +27,9 @@ struct Inner {
     next_reader: u64,
     /// How often something was shown.
     changes: u64,
-    waiting: Vec<(u64, Waker)>,
+    waiting: Wakers,
+    /// True once the session is gone: nothing will be shown any more.
+    is_closed: bool,
 }
 
 impl Log {
@@ -56,8 +58,13 @@ impl Log {
     }
 
     /// Says that nobody drives the turn any more.
-    pub(crate) fn close(&self, turn: &Only) {
+    pub(crate) fn close_turn(&self, turn: &Only) {
         self.change(|_| turn.is_over.store(true, Ordering::Relaxed));
+    }
+
+    /// Says that the session is gone.
+    pub(crate) fn close(&self) {
+        self.change(|inner| inner.is_closed = true);
     }
 
     fn change(&self, change: impl FnOnce(&mut Inner)) {
@@ -68,9 +75,7 @@ impl Log {
             std::mem::take(&mut inner.waiting)
         };
         // Outside the lock: a waker may run code that reads this log.
-        for (_, waker) in woken {
-            waker.wake();
-        }
+        woken.wake();
     }
 
     /// Differs from an earlier answer if something was shown in between.
@@ -96,7 +101,8 @@ impl Log {
         Subscription {
             log: self.clone(),
             reader: inner.next_reader,
-            seq: after,
+            // A reader cannot have seen more than there is.
+            seq: after.min(inner.entries.len() as u64),
             part: 0,
             only,
             unread: VecDeque::new(),
@@ -168,6 +174,7 @@ impl Stream for Subscription {
             return Poll::Ready(None);
         }
         let log = this.log.clone();
+        let waker = cx.waker().clone();
         let mut inner = log.inner();
         if let Some(event) = this.advance(&inner) {
             let is_last = matches!(event.kind, EventKind::TurnEnd(_) | EventKind::Detached { .. });
@@ -175,21 +182,22 @@ impl Stream for Subscription {
             return Poll::Ready(Some(event));
         }
         // The flag changes under the lock of the log, so no wake is lost between this look and the wait.
-        if this.only.as_ref().is_some_and(|only| only.is_over.load(Ordering::Relaxed)) {
+        let is_turn_over = this.only.as_ref().is_some_and(|only| only.is_over.load(Ordering::Relaxed));
+        if is_turn_over || inner.is_closed {
             this.is_over = true;
             return Poll::Ready(None);
         }
-        match inner.waiting.iter_mut().find(|(reader, _)| *reader == this.reader) {
-            Some((_, waker)) => waker.clone_from(cx.waker()),
-            None => inner.waiting.push((this.reader, cx.waker().clone())),
-        }
+        let replaced = inner.waiting.put(this.reader, waker);
+        drop(inner);
+        drop(replaced);
         Poll::Pending
     }
 }
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.log.inner().waiting.retain(|(reader, _)| *reader != self.reader);
+        let removed = self.log.inner().waiting.take(self.reader);
+        drop(removed);
     }
 }
 

@@ -174,6 +174,8 @@ impl Machine {
     pub(crate) fn absorb(&mut self, entry: &Entry) -> Vec<Addition> {
         match &entry.fact {
             Fact::TurnStarted { message } => {
+                // A journal may hold turns before this one; they are no part of it.
+                *self = Self::new(self.limits);
                 self.phase = Phase::Begun;
                 self.turn = Some(entry.turn_id);
                 self.started_at = entry.at;
@@ -217,6 +219,7 @@ impl Machine {
                 call.state = CallState::Settled(settled.clone());
                 if *disposition == Some(Disposition::Abort) && self.ending.is_none() {
                     let detail = settled.results().as_text().unwrap_or_default();
+                    let detail = detail.trim_start_matches("E_TOOL_DOWNSTREAM_ERROR: ");
                     let message = format!("`{}` asked for the turn to end: {detail}", settled.tool());
                     let error = Error::new(Code::ToolDownstream, message);
                     self.ending = Some(Ending { reason: StopReason::Failed, error: Some((&error).into()) });
@@ -307,6 +310,19 @@ impl Machine {
     /// True once the turn is on its way to an end as aborted.
     pub(crate) fn is_aborting(&self) -> bool {
         matches!(&self.ending, Some(Ending { reason: StopReason::Aborted, .. }))
+    }
+
+    /// True once it is decided that the turn ends, whatever for.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.is_some()
+    }
+
+    /// How the handler of a call without a result was started, if it was.
+    pub(crate) fn start_of(&self, id: &ToolCallId) -> Option<&ExecutionStart> {
+        self.batch.iter().find(|call| call.announced.id() == id).and_then(|call| match &call.state {
+            CallState::Started(start) => Some(start),
+            CallState::Proposed | CallState::Settled(_) => None,
+        })
     }
 
     /// The dispatch that is running.

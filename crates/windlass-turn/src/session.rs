@@ -1,12 +1,11 @@
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use tokio::sync::Mutex;
-use windlass_core::event::{Entry, Fact};
+use windlass_core::event::{Entry, Fact, Proposal};
 use windlass_core::{
-    ArtifactRef, Conversation, Error, SessionId, Timestamp, ToolCallId, TranscriptMessage, render,
+    ArtifactRef, Conversation, Error, Journal, SessionId, Timestamp, ToolCallId, TranscriptMessage, render,
 };
 
 use crate::agent::Shared;
@@ -27,41 +26,75 @@ pub(crate) struct OpenSession {
     /// An error if no random bits could be had for it; every turn then reports that.
     pub(crate) id: Result<SessionId, Error>,
     /// Held by the driver of the turn that runs, so that there is never a second one.
-    pub(crate) state: Arc<Mutex<State>>,
+    pub(crate) state: Arc<tokio::sync::Mutex<State>>,
     pub(crate) log: Arc<Log>,
-    spool: Arc<std::sync::Mutex<MemorySpool>>,
+    pub(crate) journal: Arc<dyn Journal>,
+    transcript: Shelf<Vec<TranscriptMessage>>,
+    spool: Shelf<MemorySpool>,
 }
+
+/// Something that the driver fills and that anybody may look at meanwhile.
+type Shelf<T> = Arc<Mutex<T>>;
 
 /// What the turns of a session leave to each other. It is all derived from the journal and the spool.
 pub(crate) struct State {
     /// The turn that was begun last, as far as it has come.
     pub(crate) machine: Option<Machine>,
-    pub(crate) conversation: Box<dyn Conversation>,
-    pub(crate) transcript: Vec<TranscriptMessage>,
-    pub(crate) spool: Arc<std::sync::Mutex<MemorySpool>>,
+    /// `None` until the model is first asked, and after its adapter has failed: then it is opened anew.
+    pub(crate) conversation: Option<Box<dyn Conversation>>,
+    /// How many messages of the transcript the conversation has.
+    pub(crate) pushed: usize,
+    pub(crate) transcript: Shelf<Vec<TranscriptMessage>>,
+    pub(crate) spool: Shelf<MemorySpool>,
     pub(crate) seen: HashSet<ToolCallId>,
+    /// What was shown of a reply that is not whole yet.
+    pub(crate) shown: Shown,
     /// How many entries of the journal are taken in.
     pub(crate) position: u64,
-    /// When the newest of them was written: times in a journal never run backwards.
+    /// No entry and no call is newer: times in a journal never run backwards.
     pub(crate) newest_at: Timestamp,
     /// True while an append is under way; still true if it was cut off, and nobody knows how far it got.
     pub(crate) is_in_doubt: bool,
 }
 
+/// The texts of a reply of which pieces were shown: id, and when the first piece came.
+#[derive(Default)]
+pub(crate) struct Shown {
+    pub(crate) message: Option<(Arc<str>, Timestamp)>,
+    pub(crate) thought: Option<(Arc<str>, Timestamp)>,
+}
+
+impl Shown {
+    /// The ids, for telling that the rest will not come.
+    pub(crate) fn ids(&self) -> Vec<Arc<str>> {
+        [&self.thought, &self.message].into_iter().flatten().map(|(id, _)| id.clone()).collect()
+    }
+}
+
 impl OpenSession {
-    pub(crate) fn new(id: Result<SessionId, Error>, conversation: Box<dyn Conversation>) -> Self {
-        let spool = Arc::<std::sync::Mutex<MemorySpool>>::default();
+    pub(crate) fn new(id: Result<SessionId, Error>, journal: Arc<dyn Journal>) -> Self {
+        let transcript = Shelf::default();
+        let spool = Shelf::default();
         let state = State {
             machine: None,
-            conversation,
-            transcript: Vec::new(),
-            spool: spool.clone(),
+            conversation: None,
+            pushed: 0,
+            transcript: Arc::clone(&transcript),
+            spool: Arc::clone(&spool),
             seen: HashSet::new(),
+            shown: Shown::default(),
             position: 0,
             newest_at: Timestamp::MIN,
             is_in_doubt: false,
         };
-        Self { id, state: Arc::new(Mutex::new(state)), log: Arc::default(), spool }
+        let state = Arc::new(tokio::sync::Mutex::new(state));
+        Self { id, state, log: Arc::default(), journal, transcript, spool }
+    }
+}
+
+impl Drop for OpenSession {
+    fn drop(&mut self) {
+        self.log.close();
     }
 }
 
@@ -70,19 +103,22 @@ impl State {
     pub(crate) fn absorb(&mut self, entries: &[Arc<Entry>], new_machine: impl Fn() -> Machine) {
         for entry in entries {
             self.position = entry.seq;
-            self.newest_at = entry.at;
-            if let Fact::TurnStarted { .. } = entry.fact {
-                self.machine = Some(new_machine());
-            }
-            if let Fact::Replied { calls, .. } = &entry.fact {
-                self.seen.extend(calls.iter().map(|proposal| proposal.call.id().clone()));
+            self.newest_at = self.newest_at.max(entry.at);
+            match &entry.fact {
+                Fact::TurnStarted { .. } => self.machine = Some(new_machine()),
+                Fact::Replied { calls, .. } => {
+                    self.shown = Shown::default();
+                    for Proposal { call, .. } in calls {
+                        self.seen.insert(call.id().clone());
+                        self.newest_at = self.newest_at.max(call.created_at());
+                    }
+                }
+                Fact::ReplyFailed { .. } | Fact::AbortRequested { .. } => self.shown = Shown::default(),
+                _ => {}
             }
             let additions = self.machine.as_mut().map(|machine| machine.absorb(entry)).unwrap_or_default();
-            for addition in additions {
-                let message = self.message(addition);
-                self.conversation.push(&render::message(&message));
-                self.transcript.push(message);
-            }
+            let messages: Vec<_> = additions.into_iter().map(|addition| self.message(addition)).collect();
+            lock(&self.transcript).extend(messages);
         }
         self.is_in_doubt = false;
     }
@@ -97,10 +133,26 @@ impl State {
             }
         }
     }
+
+    /// Tells the model everything that was said since it was last asked. Opens the conversation if need be.
+    pub(crate) fn catch_up(&mut self, agent: &Shared) {
+        let mut conversation = self.conversation.take().unwrap_or_else(|| {
+            self.pushed = 0;
+            agent.converse()
+        });
+        let transcript = lock(&self.transcript);
+        for message in &transcript[self.pushed..] {
+            conversation.push(&render::message(message));
+        }
+        self.pushed = transcript.len();
+        drop(transcript);
+        // Kept only now: an adapter that panicked above is opened anew next time.
+        self.conversation = Some(conversation);
+    }
 }
 
-pub(crate) fn lock(spool: &std::sync::Mutex<MemorySpool>) -> std::sync::MutexGuard<'_, MemorySpool> {
-    spool.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+pub(crate) fn lock<T>(shelf: &Mutex<T>) -> MutexGuard<'_, T> {
+    shelf.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Session {
@@ -129,16 +181,15 @@ impl Session {
         self.open.log.entries(after)
     }
 
-    /// What a model would read of this session, in order, without the instructions. Waits for a turn
-    /// that runs.
-    pub async fn transcript(&self) -> Vec<TranscriptMessage> {
-        self.open.state.lock().await.transcript.clone()
+    /// What a model would read of this session so far, in order, without the instructions.
+    pub fn transcript(&self) -> Vec<TranscriptMessage> {
+        lock(&self.open.transcript).clone()
     }
 
-    /// The decisions of the newest turn, as far as it has come: the fold of its facts. Waits for a turn
-    /// that runs.
-    pub async fn machine(&self) -> Option<Machine> {
-        self.open.state.lock().await.machine.clone()
+    /// The decisions of the newest turn, as far as it has come: the fold of its facts. `None` before the
+    /// first turn, and while one is held by whoever polls it.
+    pub fn machine(&self) -> Option<Machine> {
+        self.open.state.try_lock().ok()?.machine.clone()
     }
 
     /// The bytes of a result.

@@ -18,8 +18,9 @@ type Driving = Pin<Box<dyn Future<Output = Result<Conclusion, Error>> + Send>>;
 /// One unit of work: from a prompt to its end.
 ///
 /// A turn does nothing until it is polled, and is polled in place: as a stream of events, or awaited
-/// as a whole. Dropping it in the middle stops its tools at once; the session stays sound, and its next
-/// turn first brings the abandoned one to an end as aborted.
+/// as a whole. Dropping it in the middle aborts the tasks of its tools, which stops each at its next
+/// `await`; the session stays sound, and its next turn first brings the abandoned one to an end as
+/// aborted.
 ///
 /// It must be polled inside a Tokio runtime, because its tools run as tasks.
 #[must_use = "a turn does nothing unless it is polled, awaited or spawned"]
@@ -138,7 +139,7 @@ struct Closing(TurnControl);
 
 impl Drop for Closing {
     fn drop(&mut self) {
-        self.0.log.close(&self.0.only);
+        self.0.log.close_turn(&self.0.only);
     }
 }
 
@@ -153,14 +154,14 @@ pub struct TurnControl {
 }
 
 impl TurnControl {
-    /// The turn's id, once it has begun.
+    /// The turn's id, once it has been polled.
     pub fn id(&self) -> Option<TurnId> {
         self.only.turn.get().copied()
     }
 
     /// Asks the turn to end: the model is not heard any further, and no further handler starts. Handlers
-    /// that run see their context cancelled and are dropped after a grace. Every call still gets its
-    /// result.
+    /// that run see their context cancelled and are dropped after
+    /// [`ABORT_GRACE`](windlass_core::tool::ABORT_GRACE). Every call still gets its result.
     pub fn abort(&self) {
         self.cancel.cancel();
     }

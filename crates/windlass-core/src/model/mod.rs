@@ -12,7 +12,7 @@ use std::sync::Arc;
 use futures_core::Stream;
 use serde::{Deserialize, Serialize};
 
-pub use reply::{MAX_CALLS_PER_REPLY, MAX_REPLY_BYTES, Reply, ReplyBuilder, ReplyCall};
+pub use reply::{DELTA_COST, MAX_CALLS_PER_REPLY, MAX_REPLY_BYTES, Reply, ReplyBuilder, ReplyCall};
 
 use crate::error::Error;
 use crate::render::Block;

@@ -5,6 +5,9 @@ use crate::identity::MAX_ARGS_BYTES;
 /// The most bytes of text, reasoning and arguments that one reply may have.
 pub const MAX_REPLY_BYTES: usize = 2 * MAX_ARGS_BYTES;
 
+/// What every delta counts beside its text, so that a reply of empty deltas has an end too.
+pub const DELTA_COST: usize = 16;
+
 /// The most calls that one reply may have.
 pub const MAX_CALLS_PER_REPLY: usize = 128;
 
@@ -57,6 +60,13 @@ impl ReplyBuilder {
 
     /// Adds a delta; fails once the reply is past its bounds.
     pub fn push(&mut self, delta: ModelDelta) -> Result<(), Error> {
+        self.count(DELTA_COST)?;
+        let is_late = self.finish.is_some() && !matches!(delta, ModelDelta::Usage(_) | ModelDelta::Finish(_));
+        if is_late {
+            return Err(incomplete(
+                "the model's reply went on after its end, so nothing of it can be trusted; ask again",
+            ));
+        }
         match delta {
             ModelDelta::Text(text) => {
                 self.count(text.len())?;
@@ -75,7 +85,10 @@ impl ReplyBuilder {
                 call.arguments.push_str(&arguments);
             }
             ModelDelta::Usage(usage) => self.usage = Some(usage),
-            ModelDelta::Finish(reason) => self.finish = Some(reason),
+            // A reply that was cut stays cut, whatever is said after that.
+            ModelDelta::Finish(reason) => {
+                self.finish = self.finish.filter(|known| is_cut(*known)).or(Some(reason));
+            }
         }
         Ok(())
     }
@@ -109,14 +122,12 @@ impl ReplyBuilder {
     /// The whole reply, or the reason why it is none: no finish reason, or calls that a length limit or
     /// a filter may have cut.
     pub fn finish(self) -> Result<Reply, Error> {
-        let incomplete = |message: &str| Error::new(Code::ReplyIncomplete, message).transient();
         let Some(finish) = self.finish else {
             return Err(incomplete(
                 "the model's reply ended without a finish reason, so it may be cut; ask again",
             ));
         };
-        let is_cut = matches!(finish, FinishReason::Length | FinishReason::ContentFilter);
-        if is_cut && !self.calls.is_empty() {
+        if is_cut(finish) && !self.calls.is_empty() {
             return Err(incomplete(
                 "the model's reply was cut while it was calling tools, so none of them ran; allow longer replies",
             ));
@@ -124,6 +135,14 @@ impl ReplyBuilder {
         let calls = self.calls.into_iter().map(|(_, call)| call).collect();
         Ok(Reply { text: self.text, thought: self.thought, calls, usage: self.usage, finish })
     }
+}
+
+fn incomplete(message: &str) -> Error {
+    Error::new(Code::ReplyIncomplete, message).transient()
+}
+
+fn is_cut(reason: FinishReason) -> bool {
+    matches!(reason, FinishReason::Length | FinishReason::ContentFilter)
 }
 
 fn keep_first(kept: &mut String, new: Option<String>) {
@@ -185,10 +204,49 @@ mod tests {
     #[test]
     fn a_reply_is_bounded_in_bytes() {
         let mut builder = ReplyBuilder::new();
-        builder.push(ModelDelta::Text("x".repeat(MAX_REPLY_BYTES - 1))).unwrap();
-        builder.push(ModelDelta::Thought("y".into())).unwrap();
-        let error = builder.push(ModelDelta::Text("z".into())).unwrap_err();
+        builder.push(ModelDelta::Text("x".repeat(MAX_REPLY_BYTES - 2 * DELTA_COST))).unwrap();
+        builder.push(ModelDelta::Thought(String::new())).unwrap();
+        let error = builder.push(ModelDelta::Text(String::new())).unwrap_err();
         assert_eq!(error.code(), Code::ReplyTooLarge);
+    }
+
+    #[test]
+    fn a_reply_of_empty_deltas_has_an_end() {
+        let empty =
+            [ModelDelta::Usage(Usage::default()), ModelDelta::Text(String::new()), call(0, "", "", "")];
+        for delta in empty {
+            let mut builder = ReplyBuilder::new();
+            for _ in 0..MAX_REPLY_BYTES / DELTA_COST {
+                builder.push(delta.clone()).unwrap();
+            }
+            assert_eq!(builder.push(delta).unwrap_err().code(), Code::ReplyTooLarge);
+        }
+    }
+
+    #[test]
+    fn nothing_but_the_cost_comes_after_the_end() {
+        let ended = || {
+            let mut builder = ReplyBuilder::new();
+            builder.push(ModelDelta::Finish(FinishReason::Stop)).unwrap();
+            builder
+        };
+        for late in
+            [ModelDelta::Text("more".into()), ModelDelta::Thought("hm".into()), call(0, "", "pay", "{}")]
+        {
+            assert_eq!(ended().push(late).unwrap_err().code(), Code::ReplyIncomplete);
+        }
+        let mut builder = ended();
+        builder.push(ModelDelta::Usage(Usage { input_tokens: 7, output_tokens: 1 })).unwrap();
+        assert_eq!(builder.finish().unwrap().usage.unwrap().input_tokens, 7);
+    }
+
+    #[test]
+    fn a_cut_stays_a_cut() {
+        let mut builder = ReplyBuilder::new();
+        builder.push(call(0, "a", "pay", "{}")).unwrap();
+        builder.push(ModelDelta::Finish(FinishReason::Length)).unwrap();
+        builder.push(ModelDelta::Finish(FinishReason::ToolCalls)).unwrap();
+        assert_eq!(builder.finish().unwrap_err().code(), Code::ReplyIncomplete);
     }
 
     #[test]

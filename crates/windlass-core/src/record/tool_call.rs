@@ -18,9 +18,9 @@ use crate::trust::Label;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The handler returned a result.
+    /// The handler returned: it did its work, even if its result could not be kept.
     Succeeded,
-    /// The handler returned an error, panicked or was stopped, and repeating it is safe.
+    /// The handler returned an error, or it did not return and is no `once` tool.
     Failed,
     /// The handler never ran: unknown tool, invalid arguments, denial, abort before the start.
     NotRun,

@@ -25,6 +25,9 @@ pub const ABORT_GRACE: Duration = Duration::from_secs(5);
 /// The most bytes of an error that a model is shown.
 pub const MAX_DETAIL_BYTES: usize = 4096;
 
+/// What a model is told about a call that may have done its work without returning.
+pub const UNKNOWN_EFFECT: &str = "Whether it took effect is unknown: find out before you call it again";
+
 /// Keys, as they stand in JSON, that `serde_json` takes for something else in some builds: a handler with a
 /// free-form argument would get other arguments than those that were hashed and shown.
 const RESERVED_KEYS: [&str; 2] = ["\"$serde_json::private::Number\":", "\"$serde_json::private::RawValue\":"];
@@ -176,6 +179,15 @@ impl CallError {
         Self { error, disposition: Disposition::Failed, outcome }
     }
 
+    /// A call whose handler has done its work and returned, but whose result could not be kept.
+    pub fn result_lost(tool: &str, cause: Error) -> Self {
+        let message = format!(
+            "`{tool}` ran and took effect, but its result could not be kept: {}. Do not call it again to get it",
+            cause.message()
+        );
+        Self::new(Error::new(Code::ToolDownstream, message).with_cause(cause), Outcome::Succeeded)
+    }
+
     fn not_run(error: Error) -> Self {
         Self::new(error, Outcome::NotRun)
     }
@@ -279,7 +291,11 @@ impl<H: Host> Executor<H> {
         let host = &*self.host;
         let timeout = self.tool.definition().timeout;
         match supervise(begin, host.clock(), timeout, host.cancel()).await {
-            End::Returned(Ok(output)) => Ok(output),
+            End::Returned(Ok(Ok(output))) => Ok(output),
+            End::Returned(Ok(Err(error))) => {
+                let cause = Error::new(Code::ToolDownstream, error.to_string());
+                Err(CallError::result_lost(self.tool.name(), cause))
+            }
             End::Returned(Err(error)) => Err(self.failed(error)),
             End::Panicked(message) => Err(self.unfinished(Error::new(Code::ToolPanicked, message))),
             End::TimedOut => {
@@ -316,16 +332,18 @@ impl<H: Host> Executor<H> {
 
     /// The handler was started and did not return.
     fn unfinished(&self, cause: Error) -> CallError {
-        let mut error = self.downstream(cause);
-        if self.tool.effect() == Effect::Once {
-            error.outcome = Outcome::Unknown;
-            let message = format!(
-                "{}. Whether it took effect is unknown: find out before you call it again",
-                error.error.message()
-            );
-            error.error = Error::new(Code::ToolDownstream, message).with_cause(error.error);
+        let effect = self.tool.effect();
+        let CallError { error: plain, .. } = self.downstream(cause);
+        if effect == Effect::Pure {
+            return CallError::new(plain, Outcome::Failed);
         }
-        error
+        let message = format!("{}. {UNKNOWN_EFFECT}", plain.message());
+        let is_transient = plain.is_transient() && effect != Effect::Once;
+        let error = Error::new(Code::ToolDownstream, message).with_cause(plain);
+        CallError::new(
+            if is_transient { error.transient() } else { error },
+            if effect == Effect::Once { Outcome::Unknown } else { Outcome::Failed },
+        )
     }
 
     fn downstream(&self, cause: Error) -> CallError {
@@ -363,7 +381,7 @@ impl<H: Host> Drop for Ending<'_, H> {
 }
 
 enum End {
-    Returned(Result<ToolOutput, ToolError>),
+    Returned(Result<Result<ToolOutput, ToolError>, ToolError>),
     Panicked(String),
     TimedOut,
     Aborted,

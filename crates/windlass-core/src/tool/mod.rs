@@ -28,6 +28,7 @@ pub use definition::{DEFAULT_TIMEOUT, Definition, MAX_NAME_BYTES, ToolDescriptio
 pub use error::{Disposition, OrToolError, ToolError};
 pub use executor::{
     ABORT_GRACE, CallError, ExecutionEnd, ExecutionStart, Executor, Host, MAX_DETAIL_BYTES, Scope, Span,
+    UNKNOWN_EFFECT,
 };
 pub use function::{ToolFn, tool_fn};
 pub use output::{IntoToolOutput, ToolOutput};
@@ -204,7 +205,9 @@ enum Admission {
 /// A handler that has its arguments and waits for its context.
 type Ready = Box<dyn FnOnce(ToolContext) -> Running + Send>;
 
-type Running = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send>>;
+/// A handler at work. The outer result is the handler's own; the inner one says whether what it returned
+/// could be made an output, which is too late to undo anything.
+type Running = Pin<Box<dyn Future<Output = Result<Result<ToolOutput, ToolError>, ToolError>> + Send>>;
 
 /// The erased side of [`TypedTool`]. The one place where types are lost.
 trait Handler: Send + Sync {
@@ -217,7 +220,7 @@ impl<T: TypedTool> Handler for Arc<T> {
         let args = read_args::<T::Args>(args)?;
         let tool = self.clone();
         Ok(Box::new(move |context| {
-            Box::pin(async move { tool.call(args, &context).await?.into_tool_output() })
+            Box::pin(async move { tool.call(args, &context).await.map(IntoToolOutput::into_tool_output) })
         }))
     }
 }

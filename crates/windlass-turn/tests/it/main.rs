@@ -7,6 +7,7 @@
 )]
 
 mod journal;
+mod misbehaviour;
 mod sequences;
 mod sessions;
 mod subscribers;

@@ -173,7 +173,7 @@ async fn an_empty_reply_is_an_empty_answer() {
     let session = agent(Script::new().says("").says("Yes.")).new_session();
     assert_eq!(session.ask("?").await.unwrap().text(), "");
     assert_eq!(session.ask("!").await.unwrap().text(), "Yes.");
-    assert_eq!(session.transcript().await.len(), 3, "an assistant message without content is not sent back");
+    assert_eq!(session.transcript().len(), 3, "an assistant message without content is not sent back");
 }
 
 #[tokio::test]
@@ -252,7 +252,7 @@ async fn g1_a_turn_may_be_dropped_between_any_two_polls() {
             })
             .sum();
         assert_eq!(settled, announced, "dropped after {polls} polls");
-        let transcript = session.transcript().await;
+        let transcript = session.transcript();
         let answers =
             transcript.iter().filter(|message| matches!(message, TranscriptMessage::Tool(_))).count();
         assert_eq!(answers, announced);

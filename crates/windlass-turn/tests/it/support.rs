@@ -161,7 +161,7 @@ pub(crate) async fn play_until(agent: &Agent, abort_at: impl Fn(&Event) -> bool)
     }
     let conclusion = turn.conclusion().unwrap().clone().unwrap();
     let entries = session.facts(0);
-    let transcript = session.transcript().await;
+    let transcript = session.transcript();
     Played { session, events, conclusion, entries, transcript }
 }
 

@@ -46,7 +46,7 @@ async fn every_turn_ends_and_every_reader_sees_its_end() {
             aborter.await.unwrap();
             for reader in readers {
                 let events = reader.await.unwrap();
-                check_transcript_and_stream(&Seen::of(&session, events, 0).await);
+                check_transcript_and_stream(&Seen::of(&session, events, 0));
                 seen_by_readers.fetch_add(1, Ordering::SeqCst);
             }
         }));

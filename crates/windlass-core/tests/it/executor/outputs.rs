@@ -75,11 +75,13 @@ impl Serialize for Unspeakable {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_value_that_does_not_serialise_is_a_failure_of_the_handler() {
+async fn a_value_that_does_not_serialise_is_lost_and_the_effect_is_not_denied() {
     let tool = tool_fn("give", "Gives it back.", Effect::Once, |_: Nothing| async { Ok(Unspeakable) });
     let host = Arc::new(Recorder::new(&Trace::default()));
     let error = Tool::new(tool).unwrap().executor(host.clone()).call(Args::read("{}")).await.unwrap_err();
-    assert_eq!((error.error.code(), error.outcome), (Code::ToolDownstream, Outcome::Failed));
-    assert_eq!(error.error.message(), "`give` failed: no words for it");
+    assert_eq!((error.error.code(), error.outcome), (Code::ToolDownstream, Outcome::Succeeded));
+    let expected = "`give` ran and took effect, but its result could not be kept: no words for it. \
+                    Do not call it again to get it";
+    assert_eq!(error.error.message(), expected);
     assert_eq!((host.starts().len(), host.ends().len()), (1, 1));
 }
