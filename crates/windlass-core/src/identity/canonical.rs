@@ -163,7 +163,7 @@ fn utf16_order(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Up to here, 2^53, every integer is a double.
+/// 2^53: below it every integer is a double, and from it on a double may stand for several.
 const EXACT_INTEGERS: f64 = 9_007_199_254_740_992.0;
 
 fn number<S: Sink>(value: &Number, numbers: Numbers, sink: &mut S) {
@@ -181,7 +181,7 @@ fn number<S: Sink>(value: &Number, numbers: Numbers, sink: &mut S) {
             let text = buffer.format_finite(double);
             sink.put(text.as_bytes());
             // It may have been rounded, so it must not look like an integer to a handler that wants one.
-            let is_past_exact = double.abs() > EXACT_INTEGERS;
+            let is_past_exact = double.abs() >= EXACT_INTEGERS;
             if numbers == Numbers::ExactIntegers && is_past_exact && !text.contains(['e', '.']) {
                 sink.put(b".0");
             }

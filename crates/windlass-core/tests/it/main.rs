@@ -8,6 +8,7 @@
 
 mod executor;
 mod facts;
+mod hardening;
 mod identity;
 mod records;
 mod support;
