@@ -17,7 +17,8 @@ use crate::printer::{self, Failure};
   windlass checksum search - < args.json
   windlass checksum --canonical search '{\"b\": 1.0, \"a\": \"\\u00e9\"}'
 
-Exit codes: 0 done, 2 ARGS is not JSON (the message names the byte, counted from 0).")]
+Exit codes: 0 done, 1 standard input or output failed, 2 ARGS is not JSON (the message names the byte,
+counted from 0).")]
 pub(crate) struct Checksum {
     /// The tool's name
     tool: String,

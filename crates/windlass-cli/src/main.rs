@@ -23,7 +23,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(message) => return printer::usage(&message),
+    };
     let result = match cli.command {
         Command::Checksum(command) => command.run(),
     };

@@ -1,6 +1,6 @@
 //! The one place that writes to the terminal.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 /// What went wrong, from the point of view of the exit code.
@@ -18,13 +18,24 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// Writes one line of output. A reader that has gone away is no failure.
+/// Writes one line of output: as it is into a pipe, and with control characters made visible on a
+/// terminal.
 pub(crate) fn line(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(anyhow::Error::new(error).context("cannot write the output").into()),
-        Ok(()) => Ok(()),
+    let stdout = io::stdout();
+    if stdout.is_terminal() { write(&visible(text)) } else { write(text) }
+}
+
+/// Writes what clap has to say: help and version to stdout, mistakes to stderr.
+pub(crate) fn usage(message: &clap::Error) -> ExitCode {
+    let text = message.render().to_string();
+    if message.use_stderr() {
+        // Nothing is left to be done if stderr is gone.
+        let _ = write!(io::stderr().lock(), "{}", visible(&text));
+        return ExitCode::from(2);
+    }
+    match write(text.trim_end()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure(&error),
     }
 }
 
@@ -39,13 +50,27 @@ pub(crate) fn failure(failure: &Failure) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Shows control characters instead of letting the terminal obey them.
+/// A reader that has gone away is no failure.
+fn write(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(anyhow::Error::new(error).context("cannot write the output").into()),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Shows control and direction characters instead of letting the terminal obey them.
 fn visible(text: &str) -> String {
+    let is_obeyed = |character: char| {
+        let is_direction = matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+        (character.is_control() && character != '\n') || is_direction
+    };
     text.chars()
-        .map(|character| match character {
-            '\n' => "\n".to_owned(),
-            control if control.is_control() => control.escape_default().to_string(),
-            other => other.to_string(),
+        .flat_map(|character| {
+            let escaped = is_obeyed(character).then(|| character.escape_unicode());
+            let plain = escaped.is_none().then_some(character);
+            escaped.into_iter().flatten().chain(plain)
         })
         .collect()
 }

@@ -1,8 +1,8 @@
 //! From records to what a model is sent. Pure.
 //!
-//! A [`Block`] can be made only by the functions of this module, each of which takes a record and knows
-//! who wrote it. Text of others therefore reaches a request quoted or not at all: there is no way to put
-//! a bare string into one.
+//! A [`Block`] can be made only by the functions of this module, each of which knows who wrote what it
+//! takes: the developer's instructions, or a message of the transcript. Text of others therefore reaches a
+//! request quoted or not at all.
 
 use std::borrow::Cow;
 use std::sync::Arc;

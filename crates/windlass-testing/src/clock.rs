@@ -7,7 +7,7 @@ use windlass_core::{Clock, Sleep, Timestamp};
 ///
 /// In a test with `#[tokio::test(start_paused = true)]` time stands still while anything can happen and
 /// jumps to the next deadline when nothing can, so a timeout of a minute costs nothing and always falls
-/// in the same place.
+/// in the same place. (The attribute needs Tokio's feature `test-util` in your dev-dependencies.)
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {

@@ -1,13 +1,21 @@
 use std::fmt::Write as _;
 
+use futures_util::{Stream, TryStreamExt as _};
 use serde_json::{Map, Value};
 use windlass_core::event::{Failure, StopReason};
-use windlass_core::{Event, EventKind, ToolResults, TurnToolCallContent};
+use windlass_core::{Error, Event, EventKind, ToolResults, TurnToolCallContent};
 
 /// The most characters of a text that a line shows.
 const SHOWN: usize = 160;
 
+/// Reads a turn, or any other stream of events, to its end.
+pub async fn collect(events: impl Stream<Item = Result<Event, Error>>) -> Result<Vec<Event>, Error> {
+    events.try_collect().await
+}
+
 /// The story of a turn: who said or did what, one line each. Deltas and bookkeeping are left out.
+///
+/// It is made for snapshots: `outline(&collect(agent.turn("Oslo?")).await?)` gives
 ///
 /// ```text
 /// model      calls weather

@@ -93,13 +93,25 @@ fn input_is_bounded_in_depth_and_size() {
 fn what_the_terminal_would_obey_is_shown() {
     let message = refused(&["checksum", "t", "{\"\u{1b}[31m\":1}"], b"");
     assert!(!message.contains('\u{1b}'), "{message:?}");
+    let message = refused(&["\u{1b}[31mx\u{202e}", "t", "{}"], b"");
+    assert!(!message.contains(['\u{1b}', '\u{202e}']), "{message:?}");
+}
+
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    for args in [&["checksum", "t", "{}"][..], &["--help"], &["--version"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_windlass")).args(args).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(String::from_utf8(output.stderr).unwrap().contains("cannot write the output"));
+    }
 }
 
 #[test]
 fn usage_errors_exit_with_2() {
     assert!(refused(&["checksum", "t"], b"").contains("Usage"));
     assert!(refused(&["chekcsum", "t", "{}"], b"").contains("checksum"));
-    assert!(refused(&[], b"").contains("Usage"));
+    assert!(refused(&[], b"").contains("An agent development kit"));
 }
 
 #[test]

@@ -52,7 +52,9 @@ macro_rules! conversions {
             }
         }
 
-        /// Reads a stored record: unknown fields are kept, and a checksum is not compared.
+        /// Reads a stored record: unknown fields are kept, and a checksum is not compared. Arguments may be
+        /// nested more deeply than `serde_json::from_str` goes; [`json::from_str`](crate::json::from_str)
+        /// reads whatever was written.
         impl<'de> serde::Deserialize<'de> for $record {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let value = crate::json::deserialize(deserializer)?;

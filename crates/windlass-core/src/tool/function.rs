@@ -7,7 +7,11 @@ use serde::de::DeserializeOwned;
 
 use super::{Definition, Effect, IntoToolOutput, ToolContext, ToolError, TypedTool};
 
-/// A [`TypedTool`] made of an async closure: for tools whose state is what the closure captures.
+/// A [`TypedTool`] made of an async function: for tools whose state is what a closure captures.
+///
+/// The function gets its arguments and nothing else. A tool that wants to see an abort coming, or needs its
+/// operation id, implements [`TypedTool`], whose `call` also gets the [`ToolContext`]. A tool without
+/// arguments takes a struct without fields.
 ///
 /// ```
 /// use windlass_core::{Effect, Tool, tool_fn};

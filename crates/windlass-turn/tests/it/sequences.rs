@@ -375,6 +375,13 @@ async fn the_model_is_asked_a_bounded_number_of_times() {
     assert_eq!(played.records().len(), 3);
     let played = play(&agent(model.says("Done.")).max_iterations(6)).await;
     assert_eq!(played.conclusion.stop_reason(), StopReason::Answered);
+
+    let calls =
+        |count| (0..count).fold(Script::new(), |script, _| script.calls("look", json!({ "act": "ok" })));
+    let within = calls(windlass_turn::MAX_ITERATIONS - 1).says("Done.");
+    assert_eq!(play(&agent(within)).await.conclusion.stop_reason(), StopReason::Answered);
+    let past = calls(windlass_turn::MAX_ITERATIONS).says("never said");
+    assert_eq!(play(&agent(past)).await.conclusion.stop_reason(), StopReason::Iterations);
 }
 
 #[tokio::test(start_paused = true)]

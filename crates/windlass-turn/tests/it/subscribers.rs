@@ -51,22 +51,24 @@ async fn a_reader_beside_the_turn_sees_what_the_turn_sees() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reader_that_never_reads_holds_nobody_up() {
-    let many = (0..2 * DELTA_RING).fold(ScriptedReply::new(), |reply, n| reply.says(format!("{n} ")));
-    let turn = agent(Script::new().reply(many)).turn("Go.");
-    let mut idle = turn.control().subscribe();
-    assert!(idle.next().now_or_never().is_none());
-    let conclusion = turn.await.unwrap();
-    assert!(conclusion.text().ends_with("511 "));
-    let seen: Vec<_> = idle.collect().await;
-    let deltas: Vec<_> = seen.iter().filter(|event| !event.is_fact()).collect();
-    assert_eq!(deltas.len(), DELTA_RING, "the ring keeps the newest, and only those");
-    assert!(matches!(
-        &deltas[0].kind,
-        EventKind::Message { content } if content.delta.as_deref() == Some(&*format!("{DELTA_RING} "))
-    ));
-    assert!(
-        seen.iter().any(|event| matches!(&event.kind, EventKind::Message { content } if content.is_complete))
-    );
+    for (count, first) in [(DELTA_RING, 0), (DELTA_RING + 1, 1), (2 * DELTA_RING, DELTA_RING)] {
+        let many = (0..count).fold(ScriptedReply::new(), |reply, n| reply.says(format!("{n} ")));
+        let turn = agent(Script::new().reply(many)).turn("Go.");
+        let mut idle = turn.control().subscribe();
+        assert!(idle.next().now_or_never().is_none());
+        let conclusion = turn.await.unwrap();
+        assert!(conclusion.text().ends_with(&format!(" {} ", count - 1)));
+        let seen: Vec<_> = idle.collect().await;
+        let deltas: Vec<_> = seen.iter().filter(|event| !event.is_fact()).collect();
+        assert_eq!(deltas.len(), DELTA_RING, "the ring keeps the newest, and only those");
+        assert!(matches!(
+            &deltas[0].kind,
+            EventKind::Message { content } if content.delta.as_deref() == Some(&*format!("{first} "))
+        ));
+        let is_whole =
+            |event: &Event| matches!(&event.kind, EventKind::Message { content } if content.is_complete);
+        assert!(seen.iter().any(is_whole));
+    }
 }
 
 #[tokio::test(start_paused = true)]
