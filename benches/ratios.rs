@@ -22,7 +22,7 @@ use windlass::model::{FinishReason, Opening};
 use windlass::{Agent, Effect, Model as _, ModelDelta, canonical, checksum, tool_fn};
 use windlass_testing::Script;
 
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 100;
 
 fn main() {
     println!("{:<58} {:>8} {:>12} {:>12}", "what", "ratio", "ours", "floor");
@@ -67,7 +67,7 @@ fn checksum_of_200_bytes() {
     let text = canonical(&json!({ "args": args, "tool": "search" }));
     let what = format!("checksum of args of {} bytes / SHA-256 of the same", canonical(&args).len());
     let times = race(
-        20_000,
+        2_000,
         || {
             black_box(checksum("search", black_box(&args)));
         },
@@ -128,13 +128,13 @@ fn one_step(runtime: &Runtime) {
     let script = script(STEPS);
     let agent = agent(&script);
     let (ours, floor) = race(
-        20,
+        3,
         || drop(black_box(runtime.block_on(agent.ask("Go.")).unwrap())),
         || drop(black_box(runtime.block_on(by_hand(&script)))),
     );
     report("one step of the loop / by hand, awaited", (ours / 100, floor / 100));
     let (ours, floor) = race(
-        20,
+        3,
         || {
             runtime.block_on(async {
                 let mut turn = agent.turn("Go.");
@@ -151,7 +151,7 @@ fn one_step(runtime: &Runtime) {
 fn flat(runtime: &Runtime) {
     let (long, short) = (script(1_000), script(10));
     let (long_agent, short_agent) = (agent(&long), agent(&short));
-    let (long, _) = race(2, || drop(black_box(runtime.block_on(long_agent.ask("Go.")).unwrap())), || {});
-    let (short, _) = race(200, || drop(black_box(runtime.block_on(short_agent.ask("Go.")).unwrap())), || {});
+    let (long, _) = race(1, || drop(black_box(runtime.block_on(long_agent.ask("Go.")).unwrap())), || {});
+    let (short, _) = race(20, || drop(black_box(runtime.block_on(short_agent.ask("Go.")).unwrap())), || {});
     report("one step of 1,000 / one step of 10", (long / 1_000, short / 10));
 }
