@@ -75,6 +75,9 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 
 /// Reads a value out of any self-describing deserializer, for use in `Deserialize` implementations and
 /// in `#[serde(deserialize_with = "…")]`.
+///
+/// In a build with `arbitrary_precision`, an object whose only key is `$serde_json::private::Number` is taken
+/// for a number here, as it is by `serde_json` itself; [`read`] and [`from_str`] tell the two apart.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     Reader { depth: 0, limit: MAX_STORED_DEPTH, tokens: Tokens::MayBeNumbers }.deserialize(deserializer)
 }
@@ -379,7 +382,10 @@ mod tests {
             let value = read(text).unwrap();
             assert!(value.is_object());
             assert_eq!(value.to_string(), text);
-            assert_eq!(deserialize(value.clone()).unwrap(), value);
+            // A buffer of serde cannot tell, and with `arbitrary_precision` numbers come that way.
+            if !is_arbitrary_precision_on() {
+                assert_eq!(deserialize(value.clone()).unwrap(), value);
+            }
         }
     }
 
