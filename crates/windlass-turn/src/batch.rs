@@ -96,7 +96,7 @@ impl Driver {
                 Some(joined) = batch.tasks.join_next_with_id() => {
                     let (task, result) = match joined {
                         Ok((task, result)) => (task, Some(result)),
-                        // Whatever the executor did not contain: dropping the handler's future panicked.
+                        // Nothing that a handler does leads here; its runtime may be gone.
                         Err(error) => (error.id(), None),
                     };
                     if let Some(running) = batch.running.remove(&task) {
@@ -247,9 +247,9 @@ fn kit_label(announced: &TurnToolCallContent) -> Label {
     Label::of_call(Tier::Untrusted, announced.tool(), announced.id().clone())
 }
 
-/// The error of a task that broke outside the handler's own polling.
+/// The error of a task that ended outside the handler: its runtime is gone, or the executor itself broke.
 fn broken(tool: &Tool, is_started: bool) -> CallError {
-    let message = format!("`{}` failed: it panicked while it was being dropped", tool.name());
+    let message = format!("`{}` failed: its task ended before it did", tool.name());
     let outcome = match (is_started, tool.effect()) {
         (false, _) => Outcome::NotRun,
         (true, Effect::Once) => Outcome::Unknown,
