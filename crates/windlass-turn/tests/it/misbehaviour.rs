@@ -102,15 +102,7 @@ async fn a_model_that_never_stops_talking_can_be_aborted() {
 async fn whoever_reads_the_turn_misses_no_piece() {
     let words: String = (0..1_000).map(|n| n.to_string() + " ").collect();
     let played = play(&agent(Script::new().says(&words))).await;
-    let heard: String = played
-        .events
-        .iter()
-        .filter_map(|event| match &event.kind {
-            EventKind::Message { content } => content.delta.as_deref(),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(heard, words);
+    assert_eq!(played.heard(), words);
 }
 
 #[tokio::test(start_paused = true)]

@@ -551,15 +551,7 @@ struct Nothing {}
 async fn the_pieces_of_a_text_are_the_text() {
     let text = "It rains,  and\nit rains. ";
     let played = play(&agent(Script::new().says(text))).await;
-    let pieces: String = played
-        .events
-        .iter()
-        .filter_map(|event| match &event.kind {
-            EventKind::Message { content } => content.delta.as_deref(),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(pieces, text);
+    assert_eq!(played.heard(), text);
     assert_eq!(played.conclusion.text(), text);
 }
 

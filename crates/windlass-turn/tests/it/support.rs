@@ -181,6 +181,15 @@ impl Played {
             .collect()
     }
 
+    /// The pieces of what the model said, put together.
+    pub(crate) fn heard(&self) -> String {
+        let piece = |event: &Event| match &event.kind {
+            EventKind::Message { content } => content.delta.clone(),
+            _ => None,
+        };
+        self.events.iter().filter_map(piece).map(|piece| piece.to_string()).collect()
+    }
+
     /// Record, stream form and execution events of every call share one checksum.
     pub(crate) fn assert_one_checksum_per_call(&self) {
         for record in self.records() {
