@@ -98,7 +98,15 @@ impl Driver {
                 Step::BeginDispatch => self.commit(turn, vec![Fact::DispatchStarted { dispatch }]).await?,
                 Step::Write(fact) => self.commit(turn, vec![fact]).await?,
                 Step::AskModel => self.ask_model(turn).await?,
-                Step::RunCalls => self.run_calls(turn).await?,
+                Step::RunCalls => {
+                    self.run_calls(turn).await?;
+                    // Every call settles, or the facts are not of this kit's making; never an endless loop.
+                    if self.machine().unsettled().next().is_some() {
+                        let message =
+                            "a call of this turn can never settle: the session's journal is not sound";
+                        return Err(Error::new(Code::JournalConflict, message));
+                    }
+                }
                 Step::EndTurn => {
                     let end = self.machine().turn_end(self.now());
                     self.commit(turn, vec![Fact::TurnEnded(end)]).await?;

@@ -408,9 +408,10 @@ async fn supervise(
         Ok(running) => Contained(running),
         Err(payload) => return End::Panicked(panic_message(&*payload)),
     };
-    let mut deadline = clock.sleep(timeout);
-    let mut cancelled = pin!(cancel.cancelled());
+    // Timers are made when the handler first waits: many never do.
+    let mut deadline = None;
     let mut grace = None;
+    let mut cancelled = pin!(cancel.cancelled());
     poll_fn(|cx| {
         // The handler first: a result that is there is never thrown away.
         match catch_unwind(AssertUnwindSafe(|| running.0.as_mut().poll(cx))) {
@@ -424,7 +425,7 @@ async fn supervise(
         if grace.as_mut().is_some_and(|grace| grace.as_mut().poll(cx).is_ready()) {
             return Poll::Ready(End::Aborted);
         }
-        if deadline.as_mut().poll(cx).is_ready() {
+        if deadline.get_or_insert_with(|| clock.sleep(timeout)).as_mut().poll(cx).is_ready() {
             return Poll::Ready(End::TimedOut);
         }
         Poll::Pending

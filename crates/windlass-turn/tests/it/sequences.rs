@@ -600,3 +600,29 @@ async fn without_random_bytes_a_turn_never_begins_or_comes_to_its_end() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_failing_sibling_cancels_nobody() {
+    let acts = ["fail", "panic", "retry", "hang", "ok"];
+    let calls = acts.map(|act| ("look", json!({ "act": act, "after": if act == "ok" { 30 } else { 0 } })));
+    let played = play(&agent(Script::new().calls_all(calls).says("Done."))).await;
+    let slow = played.records().into_iter().find(|call| call.args()["act"] == "ok").unwrap();
+    assert_eq!(slow.outcome(), Some(Outcome::Succeeded));
+    assert_eq!(played.conclusion.text(), "Done.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_of_any_length_and_spelling_is_kept_to_the_letter() {
+    let ids = [
+        "x".repeat(4096),
+        "../../etc/passwd".to_owned(),
+        "a b\u{0}\n\"é🎉".to_owned(),
+        "call_0#1".to_owned(),
+    ];
+    let look = json!({ "act": "ok" });
+    let reply = ids.iter().fold(ScriptedReply::new(), |reply, id| reply.calls_as(id, "look", look.clone()));
+    let played = play(&agent(Script::new().reply(reply).says("Done."))).await;
+    let kept: Vec<_> = played.records().iter().map(|call| call.id().to_string()).collect();
+    assert_eq!(kept, ids);
+    played.assert_one_checksum_per_call();
+}
