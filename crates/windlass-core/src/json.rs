@@ -82,6 +82,23 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, 
     Reader { depth: 0, limit: MAX_STORED_DEPTH, tokens: Tokens::MayBeNumbers }.deserialize(deserializer)
 }
 
+/// True if containers are nested more than `limit` levels, the value itself being the first.
+pub fn is_deeper_than(value: &Value, limit: usize) -> bool {
+    let mut rest = vec![(1, value)];
+    while let Some((level, value)) = rest.pop() {
+        let children: &mut dyn Iterator<Item = &Value> = match value {
+            Value::Array(items) => &mut items.iter(),
+            Value::Object(map) => &mut map.values(),
+            _ => continue,
+        };
+        if level > limit {
+            return true;
+        }
+        rest.extend(children.map(|child| (level + 1, child)));
+    }
+    false
+}
+
 /// Makes a value that anybody may have parsed what [`read`] would have made of it; fails with its text and
 /// the reason if that is no JSON here.
 pub(crate) fn normalise(value: Cow<'_, Value>) -> Result<Value, (String, String)> {

@@ -42,6 +42,6 @@ pub use record::{
 };
 pub use time::{Clock, Sleep, Timestamp};
 pub use tool::{
-    Definition, Disposition, Effect, IntoTool, IntoToolOutput, OrToolError, Tool, ToolContext,
+    ArgsCheck, Definition, Disposition, Effect, IntoTool, IntoToolOutput, OrToolError, Tool, ToolContext,
     ToolDescription, ToolError, ToolOutput, TypedTool, tool_fn,
 };

@@ -101,7 +101,7 @@ impl Agent {
     #[must_use]
     pub fn tool(self, tool: impl IntoTool) -> Self {
         self.change(|shared| {
-            if let Err(mistake) = tool.into_tool().and_then(|tool| register(shared, tool)) {
+            if let Err(mistake) = tool.into_tool().and_then(|tool| register(shared, &tool)) {
                 shared.mistake.get_or_insert(mistake);
             }
         })
@@ -174,7 +174,8 @@ impl Agent {
     }
 }
 
-fn register(shared: &mut Shared, tool: Tool) -> Result<(), Error> {
+fn register(shared: &mut Shared, tool: &Tool) -> Result<(), Error> {
+    let tool = windlass_tool::checked(tool)?;
     if shared.by_name.contains_key(tool.name()) {
         let message = format!("there are two tools named `{}`; rename one of them", tool.name());
         return Err(Error::new(Code::ToolAlreadyRegistered, message));

@@ -62,7 +62,7 @@ impl Args {
 
     fn within(value: Cow<'_, Value>, depth: usize) -> Self {
         // Before anything recursive touches the value: it may be as deep as whoever built it likes.
-        if is_deeper_than(&value, depth) {
+        if json::is_deeper_than(&value, depth) {
             let defect = format!("nested deeper than {depth} levels");
             return Self::raw(Value::String(exact(&value)), defect);
         }
@@ -153,21 +153,4 @@ pub(crate) fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     }
-}
-
-/// True if containers are nested more than `limit` levels, the value itself being the first.
-fn is_deeper_than(value: &Value, limit: usize) -> bool {
-    let mut rest = vec![(1, value)];
-    while let Some((level, value)) = rest.pop() {
-        let children: &mut dyn Iterator<Item = &Value> = match value {
-            Value::Array(items) => &mut items.iter(),
-            Value::Object(map) => &mut map.values(),
-            _ => continue,
-        };
-        if level > limit {
-            return true;
-        }
-        rest.extend(children.map(|child| (level + 1, child)));
-    }
-    false
 }

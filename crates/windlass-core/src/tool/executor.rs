@@ -1,4 +1,5 @@
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -245,8 +246,13 @@ impl<H: Host> Executor<H> {
         if let Some(defect) = args.defect() {
             return Err(self.invalid(Problem::at("", defect)));
         }
+        let checked = match &tool.0.check {
+            Some(check) => check.check(tool.name(), args.object()).map(Cow::Owned).map_err(refused)?,
+            None => Cow::Borrowed(args.object()),
+        };
         // Computed once: these bytes are hashed, shown to whoever approves, and read by the handler.
-        let effective = exact_object(args.object());
+        let effective = exact_object(&checked);
+        drop(checked);
         if let Some(key) = RESERVED_KEYS.iter().find(|key| effective.contains(*key)) {
             let message = format!("the key {} is reserved", key.trim_end_matches(':'));
             return Err(self.invalid(Problem::at("", message)));
@@ -310,11 +316,7 @@ impl<H: Host> Executor<H> {
         let name = self.tool.name();
         let message =
             format!("the arguments of `{name}` are not valid, so it did not run; call it again, corrected");
-        CallError {
-            error: Error::new(Code::InvalidToolArgs, message).with_problems(vec![problem]),
-            disposition: Disposition::Retry,
-            outcome: Outcome::NotRun,
-        }
+        refused(Error::new(Code::InvalidToolArgs, message).with_problems(vec![problem]))
     }
 
     /// The handler returned an error.
@@ -360,6 +362,11 @@ impl<H: Host> Executor<H> {
             outcome: Outcome::Failed,
         }
     }
+}
+
+/// The arguments do not fit; the model may correct them.
+fn refused(error: Error) -> CallError {
+    CallError { error, disposition: Disposition::Retry, outcome: Outcome::NotRun }
 }
 
 /// The error of a call that an abort kept from running.

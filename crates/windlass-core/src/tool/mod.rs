@@ -21,7 +21,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use context::ToolContext;
 pub use definition::{DEFAULT_TIMEOUT, Definition, MAX_NAME_BYTES, ToolDescription};
@@ -114,6 +114,17 @@ pub trait TypedTool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 }
 
+/// Checks arguments before a handler reads them.
+///
+/// # Contract
+///
+/// `check` gives the arguments as the handler is to get them (defaults filled in, coerced where that loses
+/// nothing), or an `E_INVALID_TOOL_ARGS` that lets a model correct itself. It is pure and bounded in time.
+pub trait ArgsCheck: Send + Sync + 'static {
+    /// Checks the arguments of a call of `tool`.
+    fn check(&self, tool: &str, args: &Map<String, Value>) -> Result<Map<String, Value>, Error>;
+}
+
 /// A tool whose types are erased: the form that registries, turns and models handle. A clone is a
 /// reference.
 #[derive(Clone)]
@@ -124,7 +135,8 @@ struct Inner {
     description: ToolDescription,
     /// Part of what an approval speaks of.
     digest: DefinitionDigest,
-    handler: Box<dyn Handler>,
+    handler: Arc<dyn Handler>,
+    check: Option<Arc<dyn ArgsCheck>>,
 }
 
 impl Tool {
@@ -137,7 +149,26 @@ impl Tool {
         let description = definition.describe(input_schema)?;
         let described = canonical(&serde_json::to_value(&description).unwrap_or(Value::Null));
         let digest = DefinitionDigest::of(&described, definition.effect);
-        Ok(Self(Arc::new(Inner { definition, description, digest, handler: Box::new(Arc::new(tool)) })))
+        Ok(Self(Arc::new(Inner {
+            definition,
+            description,
+            digest,
+            handler: Arc::new(Arc::new(tool)),
+            check: None,
+        })))
+    }
+
+    /// The same tool, whose arguments are checked before its handler reads them. Without a check they only
+    /// have to fit the handler's type.
+    #[must_use]
+    pub fn checked_by(&self, check: Arc<dyn ArgsCheck>) -> Self {
+        Self(Arc::new(Inner {
+            definition: self.0.definition.clone(),
+            description: self.0.description.clone(),
+            digest: self.0.digest,
+            handler: self.0.handler.clone(),
+            check: Some(check),
+        }))
     }
 
     /// The tool's name.

@@ -131,7 +131,7 @@ async fn g5_invalid_arguments() {
      3.3~ toolCallPreview  "dance"}
      4.0  toolCall pay call_1_1 {"act":"dance"}
      4.1  generationStats toolCalls
-     5.0  toolCall pay call_1_1 error: E_INVALID_TOOL_ARGS: the arguments of `pay` are not valid, so it did not run; call it again, corrected - /act: unknown variant `dance`, expected one of `ok`, `r…
+     5.0  toolCall pay call_1_1 error: E_INVALID_TOOL_ARGS: the arguments of `pay` are not valid, so it did not run; call it again, corrected. An example that fits: {"act":"ok"} - /act: expected one …
      6.0  iterationEnd 1
      7.0  iterationStart 2
      7.1~ toolCallPreview pay

@@ -1,0 +1,93 @@
+use insta::assert_snapshot;
+use serde_json::json;
+use windlass_core::{Code, MAX_PROBLEMS};
+use windlass_tool::InputSchema;
+
+use crate::{check, problems, schema};
+
+fn trip() -> InputSchema {
+    schema(json!({
+        "to": { "type": "object", "required": ["city"], "additionalProperties": false, "properties": {
+            "city": { "type": "string", "minLength": 1 }, "country": { "type": "string", "pattern": "^[A-Z]{2}$" },
+        } },
+        "class": { "enum": ["first", "second"] },
+        "?people": { "type": "integer", "minimum": 1, "maximum": 9 },
+    }))
+}
+
+#[test]
+fn a_nested_doubly_wrong_object() {
+    let args = json!({ "to": { "city": 7, "country": "norway" }, "class": "third", "people": 0 });
+    let error = check(&trip(), &args).unwrap_err().into_error("book");
+    assert_eq!(error.code(), Code::InvalidToolArgs);
+    assert_snapshot!(error.to_string(), @r#"
+    E_INVALID_TOOL_ARGS: the arguments of `book` are not valid, so it did not run; call it again, corrected. An example that fits: {"class":"first","to":{"city":"text"}}
+    - /class: expected one of "first", "second", got "third"
+    - /people: expected at least 1, got 0
+    - /to/city: expected a string, got 7
+    - /to/country: expected a text that matches ^[A-Z]{2}$, got "norway"
+    "#);
+}
+
+#[test]
+fn a_missing_argument() {
+    assert_snapshot!(problems(&trip(), &json!({})).join("\n"), @r#"
+    /class: is required: one of "first", "second"
+    /to: is required: an object
+    "#);
+}
+
+#[test]
+fn an_argument_too_many() {
+    let args = json!({ "to": { "city": "Oslo", "town": "Oslo" }, "class": "first" });
+    assert_snapshot!(problems(&trip(), &args).join("\n"), @"/to/town: is not an argument; there are `city`, `country`");
+}
+
+#[test]
+fn an_empty_text_and_a_number_in_words() {
+    let args = json!({ "to": { "city": "" }, "class": "", "people": "five" });
+    assert_snapshot!(problems(&trip(), &args).join("\n"), @r#"
+    /class: expected one of "first", "second", got ""
+    /people: expected an integer, got "five"
+    /to/city: expected at least 1 characters, got ""
+    "#);
+}
+
+#[test]
+fn of_alternatives_the_closest_is_explained() {
+    let schema = schema(json!({ "where": { "anyOf": [
+        { "type": "object", "required": ["lat", "lon"], "properties": { "lat": { "type": "number" }, "lon": { "type": "number" } } },
+        { "type": "string", "pattern": "^[A-Z]" },
+        { "type": "null" },
+    ] } }));
+    assert_snapshot!(problems(&schema, &json!({ "where": { "lat": 59.9 } })).join("\n"), @"/where/lon: is required");
+}
+
+#[test]
+fn many_problems_are_listed_up_to_the_bound_and_then_counted() {
+    let schema = schema(json!({ "list": { "type": "array", "items": { "type": "integer" } } }));
+    let args = |count: usize| json!({ "list": vec!["x"; count] });
+    let at_the_bound = check(&schema, &args(MAX_PROBLEMS)).unwrap_err().into_error("t");
+    assert_eq!(at_the_bound.problems().len(), MAX_PROBLEMS);
+    assert!(!at_the_bound.to_string().contains("more"));
+    let past = check(&schema, &args(1_000)).unwrap_err().into_error("t");
+    assert_eq!(past.problems().len(), MAX_PROBLEMS);
+    assert!(past.to_string().ends_with("- and 980 more"), "{past}");
+}
+
+#[test]
+fn a_long_value_is_quoted_in_part() {
+    let schema = schema(json!({ "a": { "type": "integer" } }));
+    let message = problems(&schema, &json!({ "a": "é".repeat(1_000_000) })).join("\n");
+    assert!(message.len() < 200 && message.ends_with('…'), "{message}");
+}
+
+#[test]
+fn an_enumeration_with_descriptions_is_listed_like_any_other() {
+    let schema = schema(json!({ "mode": { "oneOf": [
+        { "const": "fast", "description": "Little time." },
+        { "enum": ["slow", "slower"], "description": "Much time." },
+    ] } }));
+    let expected = "/mode: expected one of \"fast\", \"slow\", \"slower\", got \"now\"";
+    assert_eq!(problems(&schema, &json!({ "mode": "now" })), [expected]);
+}
