@@ -25,6 +25,28 @@ const MAX_STORED_DEPTH: usize = 2 * MAX_DEPTH;
 /// The key under which `serde_json` hands numbers to a visitor when `arbitrary_precision` is on.
 const NUMBER_TOKEN: &str = "$serde_json::private::Number";
 
+/// The keys that `serde_json` takes for something else than keys, in builds with some of its features on.
+const RESERVED_KEYS: [&str; 2] = [NUMBER_TOKEN, "$serde_json::private::RawValue"];
+
+/// A reserved key, if a value has one anywhere.
+pub(crate) fn reserved_key(value: &Value) -> Option<&str> {
+    let mut rest = vec![value];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Array(items) => rest.extend(items),
+            Value::Object(map) => {
+                let found = map.keys().find(|key| RESERVED_KEYS.contains(&key.as_str()));
+                if found.is_some() {
+                    return found.map(String::as_str);
+                }
+                rest.extend(map.values());
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 /// A text that is not JSON, with the byte where that shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -77,7 +99,7 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 /// in `#[serde(deserialize_with = "…")]`.
 ///
 /// In a build with `arbitrary_precision`, an object whose only key is `$serde_json::private::Number` is taken
-/// for a number here, as it is by `serde_json` itself; [`read`] and [`from_str`] tell the two apart.
+/// for a number here, as it is by `serde_json` itself; [`read`] tells the two apart.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     Reader { depth: 0, limit: MAX_STORED_DEPTH, tokens: Tokens::MayBeNumbers }.deserialize(deserializer)
 }

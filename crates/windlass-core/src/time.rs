@@ -18,7 +18,8 @@ use crate::error::{Code, Error};
 /// An instant in whole milliseconds, the one time type of every record and event.
 ///
 /// It is read from RFC 3339 text or from epoch milliseconds, and always written as RFC 3339 in UTC with
-/// three digits. Finer digits of a text are dropped.
+/// three digits. Finer digits of a text are dropped, and a leap second (`:60`) is read as the second before
+/// it.
 ///
 /// ```
 /// use windlass_core::Timestamp;

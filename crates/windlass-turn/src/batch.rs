@@ -83,10 +83,11 @@ impl Driver {
                     batch.cancel.cancel();
                 }
                 Some(request) = batch.requests.1.recv() => {
-                    // While the turn is being aborted nothing starts: dropping the request says no.
-                    if !is_aborting {
-                        self.commit(turn, vec![Fact::CallStarted(request.start)]).await?;
+                    // While the turn is ending nothing starts: dropping the request says no.
+                    if self.machine().is_ending() {
+                        continue;
                     }
+                    self.commit(turn, vec![Fact::CallStarted(request.start)]).await?;
                     // Asked again after the write, which may take its time.
                     if !self.cancel.is_cancelled() {
                         // The task may be gone already; its end is collected like any other.
@@ -135,7 +136,6 @@ impl Driver {
             cancel: batch.cancel.clone(),
             requests: batch.requests.0.clone(),
             end: Mutex::new(None),
-            operation: Mutex::new(None),
         });
         let executor = tool.executor(host.clone());
         let (id, args) = (announced.id().clone(), announced.shared_args().clone());
@@ -204,11 +204,11 @@ impl Driver {
         let Running { announced, tool, host } = running;
         // A start that was written has an end, also if the handler was kept from running after that.
         let started = self.machine().start_of(announced.id());
+        let operation = started.map(|start| (start.effective_checksum, start.operation_id));
         let ran = host
             .take_end()
             .map(|end| end.span())
             .or_else(|| started.map(|start| ExecutionEnd::of(start, self.now(), true).span()));
-        let operation = host.take_operation();
         let stored = match result {
             // Where the result cannot be kept, the handler has returned all the same: what it did is known.
             Some(Ok(output)) => lock(&self.state.spool)
@@ -258,8 +258,6 @@ fn broken(tool: &Tool, is_started: bool) -> CallError {
     CallError::new(Error::new(Code::ToolDownstream, message), outcome)
 }
 
-type Operation = (windlass_core::EffectiveChecksum, windlass_core::OperationId);
-
 /// The surroundings of one call: it asks the driver to write, and remembers the end for it.
 struct CallHost {
     agent: Arc<Shared>,
@@ -268,17 +266,12 @@ struct CallHost {
     scope: Scope,
     cancel: Cancel,
     requests: mpsc::Sender<StartRequest>,
-    operation: Mutex<Option<Operation>>,
     end: Mutex<Option<ExecutionEnd>>,
 }
 
 impl CallHost {
     fn take_end(&self) -> Option<ExecutionEnd> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn take_operation(&self) -> Option<Operation> {
-        self.operation.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
@@ -314,14 +307,12 @@ impl Host for CallHost {
     }
 
     async fn started(&self, start: &ExecutionStart) -> Result<(), Error> {
-        let refused = || before_it_ran(true, &start.tool_name);
+        let refused =
+            || Error::new(Code::TurnAborted, format!("the turn was ending before `{}` ran", start.tool_name));
         let (written, is_written) = oneshot::channel();
         let request = StartRequest { start: start.clone(), written };
         self.requests.send(request).await.map_err(|_| refused())?;
-        is_written.await.map_err(|_| refused())?;
-        let operation = (start.effective_checksum, start.operation_id);
-        *self.operation.lock().unwrap_or_else(PoisonError::into_inner) = Some(operation);
-        Ok(())
+        is_written.await.map_err(|_| refused())
     }
 
     fn ended(&self, end: ExecutionEnd) {

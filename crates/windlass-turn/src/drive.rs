@@ -6,12 +6,13 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::sync::OwnedMutexGuard;
 use windlass_core::event::{Fact, Failure, PreviewContent, Spoken, TextContent};
 use windlass_core::identity::mint_message_id;
-use windlass_core::model::{Deltas, Reply, ReplyBuilder};
+use windlass_core::model::{Reply, ReplyBuilder};
 use windlass_core::{
     Cancel, Code, DispatchId, Entry, Error, EventKind, Journal, Message, ModelDelta, Role, SessionId,
     Timestamp, TurnId,
 };
 
+use crate::adapter;
 use crate::agent::Shared;
 use crate::log::{DELTA_RING, Log, Only};
 use crate::machine::{Machine, Step};
@@ -186,7 +187,11 @@ impl Driver {
                 Fact::ReplyFailed { error: Failure::from(&error), retracted: self.state.shown.ids() }
             }),
         };
-        self.commit(turn, vec![fact]).await
+        self.commit(turn, vec![fact]).await?;
+        // Replies may be short and calls may fail at once: without this a turn could run to its end in one
+        // poll, deaf to an abort and faster than the one who reads it.
+        give_way().await;
+        Ok(())
     }
 
     /// The whole reply, or why there is none; `None` if the turn is aborted meanwhile.
@@ -198,22 +203,21 @@ impl Driver {
         let (agent, log, cancel) = (self.agent.clone(), self.log.clone(), self.cancel.clone());
         let state = &mut *self.state;
         let caught_up = catch_unwind(AssertUnwindSafe(|| state.catch_up(&agent)));
-        let State { conversation: open, shown, .. } = state;
-        let (Ok(()), Some(conversation)) = (caught_up, open.as_mut()) else {
+        let State { adapter, shown, newest_at, .. } = state;
+        let (Ok(()), Some(adapter)) = (caught_up, adapter.as_mut()) else {
             return Some(Err(adapter_panicked()));
         };
         let mut listener = Listener { agent, log, turn, dispatch, shown, now: asked_at };
-        let listening = async { listener.listen(conversation.send()).await };
-        let mut listening = Box::pin(AssertUnwindSafe(listening).catch_unwind());
-        let heard = tokio::select! {
-            biased;
-            () = cancel.cancelled() => None,
-            heard = &mut listening => Some(heard),
+        let heard = {
+            let listening = async { listener.listen(adapter.send()).await };
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => None,
+                heard = AssertUnwindSafe(listening).catch_unwind() => Some(heard),
+            }
         };
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(listening)));
-        if matches!(heard, Some(Err(_))) || dropped.is_err() {
-            *open = None;
-        }
+        // What was shown is not newer than what is written next.
+        *newest_at = listener.now.max(*newest_at);
         heard.map(|heard| heard.unwrap_or_else(|_| Err(adapter_panicked())))
     }
 
@@ -256,15 +260,15 @@ struct Listener<'a> {
 }
 
 impl Listener<'_> {
-    async fn listen(&mut self, mut deltas: Deltas<'_>) -> Result<Reply, Error> {
+    async fn listen(&mut self, mut deltas: adapter::Reply<'_>) -> Result<Reply, Error> {
         let mut reply = ReplyBuilder::new();
         let mut heard = 0_usize;
         while let Some(delta) = deltas.next().await {
             let delta = delta?;
             self.now = self.agent.clock.now().max(self.now);
-            let kind = self.show(&delta)?;
-            reply.push(delta)?;
-            if let Some(kind) = kind {
+            // Nothing is shown of a delta that is not taken.
+            reply.push(&delta)?;
+            if let Some(kind) = self.show(&delta)? {
                 self.log.delta(self.turn, self.dispatch, self.now, kind);
             }
             heard += 1;

@@ -5,6 +5,7 @@
 //! lets the machine and the subscribers see them. [`Agent`], [`Session`] and [`Turn`] are what users
 //! hold.
 
+mod adapter;
 mod agent;
 mod batch;
 mod drive;

@@ -302,7 +302,7 @@ impl Machine {
     /// True while an abort would change how the turn ends.
     pub(crate) fn is_abortable(&self) -> bool {
         let is_open = matches!(self.phase, Phase::Begun | Phase::Between | Phase::Asking | Phase::Calling);
-        // A tool's wish to end the turn still lets the rest of its batch run; an abort does not.
+        // A tool's wish to end the turn lets its running siblings finish; an abort cancels them.
         let is_running = self.phase == Phase::Calling && !self.is_settled();
         is_open && (self.ending.is_none() || is_running) && !self.is_aborting()
     }

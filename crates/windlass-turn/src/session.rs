@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use windlass_core::event::{Entry, Fact, Proposal};
 use windlass_core::{
-    ArtifactRef, Conversation, Error, Journal, SessionId, Timestamp, ToolCallId, TranscriptMessage, render,
+    ArtifactRef, Error, Journal, SessionId, Timestamp, ToolCallId, TranscriptMessage, render,
 };
 
+use crate::adapter::Adapter;
 use crate::agent::Shared;
 use crate::log::{Log, Subscription};
 use crate::machine::{Addition, Machine};
@@ -40,10 +41,8 @@ type Shelf<T> = Arc<Mutex<T>>;
 pub(crate) struct State {
     /// The turn that was begun last, as far as it has come.
     pub(crate) machine: Option<Machine>,
-    /// `None` until the model is first asked, and after its adapter has failed: then it is opened anew.
-    pub(crate) conversation: Option<Box<dyn Conversation>>,
-    /// How many messages of the transcript the conversation has.
-    pub(crate) pushed: usize,
+    /// `None` until the model is first asked.
+    pub(crate) adapter: Option<Adapter>,
     pub(crate) transcript: Shelf<Vec<TranscriptMessage>>,
     pub(crate) spool: Shelf<MemorySpool>,
     pub(crate) seen: HashSet<ToolCallId>,
@@ -77,8 +76,7 @@ impl OpenSession {
         let spool = Shelf::default();
         let state = State {
             machine: None,
-            conversation: None,
-            pushed: 0,
+            adapter: None,
             transcript: Arc::clone(&transcript),
             spool: Arc::clone(&spool),
             seen: HashSet::new(),
@@ -134,20 +132,21 @@ impl State {
         }
     }
 
-    /// Tells the model everything that was said since it was last asked. Opens the conversation if need be.
+    /// Tells the model everything that was said since it was last asked. An adapter that has panicked is
+    /// replaced by a new one, which is told everything.
     pub(crate) fn catch_up(&mut self, agent: &Shared) {
-        let mut conversation = self.conversation.take().unwrap_or_else(|| {
-            self.pushed = 0;
-            agent.converse()
-        });
-        let transcript = lock(&self.transcript);
-        for message in &transcript[self.pushed..] {
-            conversation.push(&render::message(message));
+        if self.adapter.as_ref().is_some_and(Adapter::is_broken) {
+            self.adapter = None;
         }
-        self.pushed = transcript.len();
-        drop(transcript);
-        // Kept only now: an adapter that panicked above is opened anew next time.
-        self.conversation = Some(conversation);
+        let adapter = self.adapter.get_or_insert_with(|| Adapter::new(agent.converse()));
+        // Copied out: the adapter's code must not run under a lock that others wait for.
+        let news = lock(&self.transcript)[adapter.told..].to_vec();
+        adapter.guarded(|conversation| {
+            for message in &news {
+                conversation.push(&render::message(message));
+            }
+        });
+        adapter.told += news.len();
     }
 }
 

@@ -124,7 +124,8 @@ pub enum Fact {
     CallSettled {
         /// The record.
         call: ToolCall,
-        /// When its handler ran, if it did.
+        /// From its written start to its end; a handler that was kept from running after its start was written
+        /// has both, and the outcome `notRun`.
         ran: Option<Span>,
         /// What happens next, if it failed.
         disposition: Option<Disposition>,

@@ -73,10 +73,14 @@ impl Args {
     }
 
     fn from_read(value: Value) -> Self {
+        // In some builds a handler, or whoever reads the record, would get something else than was sent.
+        if let Some(key) = json::reserved_key(&value) {
+            return Self::raw(Value::String(exact(&value)), format!("the key {key:?} is reserved"));
+        }
         match value {
             Value::Object(object) => Self(Arc::new(Inner { object, defect: None })),
             Value::String(text) => match read_bounded(&text) {
-                Ok(Value::Object(object)) => Self(Arc::new(Inner { object, defect: None })),
+                Ok(value @ Value::Object(_)) => Self::from_read(value),
                 _ => Self::raw(Value::String(text), "expected an object, got a string".to_owned()),
             },
             other => {

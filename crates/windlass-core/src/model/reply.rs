@@ -59,7 +59,7 @@ impl ReplyBuilder {
     }
 
     /// Adds a delta; fails once the reply is past its bounds.
-    pub fn push(&mut self, delta: ModelDelta) -> Result<(), Error> {
+    pub fn push(&mut self, delta: &ModelDelta) -> Result<(), Error> {
         self.count(DELTA_COST)?;
         let is_late = self.finish.is_some() && !matches!(delta, ModelDelta::Usage(_) | ModelDelta::Finish(_));
         if is_late {
@@ -70,24 +70,24 @@ impl ReplyBuilder {
         match delta {
             ModelDelta::Text(text) => {
                 self.count(text.len())?;
-                self.text.push_str(&text);
+                self.text.push_str(text);
             }
             ModelDelta::Thought(text) => {
                 self.count(text.len())?;
-                self.thought.push_str(&text);
+                self.thought.push_str(text);
             }
             ModelDelta::Call { slot, id, tool, arguments } => {
                 let size = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-                self.count(arguments.len() + size(&id) + size(&tool))?;
-                let call = self.call(slot)?;
-                keep_first(&mut call.id, id);
-                keep_first(&mut call.tool, tool);
-                call.arguments.push_str(&arguments);
+                self.count(arguments.len() + size(id) + size(tool))?;
+                let call = self.call(*slot)?;
+                keep_first(&mut call.id, id.as_deref());
+                keep_first(&mut call.tool, tool.as_deref());
+                call.arguments.push_str(arguments);
             }
-            ModelDelta::Usage(usage) => self.usage = Some(usage),
+            ModelDelta::Usage(usage) => self.usage = Some(*usage),
             // A reply that was cut stays cut, whatever is said after that.
             ModelDelta::Finish(reason) => {
-                self.finish = self.finish.filter(|known| is_cut(*known)).or(Some(reason));
+                self.finish = self.finish.filter(|known| is_cut(*known)).or(Some(*reason));
             }
         }
         Ok(())
@@ -145,9 +145,9 @@ fn is_cut(reason: FinishReason) -> bool {
     matches!(reason, FinishReason::Length | FinishReason::ContentFilter)
 }
 
-fn keep_first(kept: &mut String, new: Option<String>) {
-    if let (true, Some(new)) = (kept.is_empty(), new) {
-        *kept = new;
+fn keep_first(kept: &mut String, new: Option<&str>) {
+    if kept.is_empty() {
+        kept.push_str(new.unwrap_or_default());
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
             call(2, "late", "a", "{}"),
             ModelDelta::Finish(FinishReason::ToolCalls),
         ] {
-            builder.push(delta).unwrap();
+            builder.push(&delta).unwrap();
         }
         let reply = builder.finish().unwrap();
         let calls: Vec<_> =
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_reply_without_an_end_is_not_whole() {
         let mut builder = ReplyBuilder::new();
-        builder.push(ModelDelta::Text("almost".into())).unwrap();
+        builder.push(&ModelDelta::Text("almost".into())).unwrap();
         let error = builder.finish().unwrap_err();
         assert_eq!(error.code(), Code::ReplyIncomplete);
         assert!(error.is_transient());
@@ -191,12 +191,12 @@ mod tests {
     fn a_cut_text_is_an_answer_and_a_cut_call_is_not() {
         for reason in [FinishReason::Length, FinishReason::ContentFilter] {
             let mut text = ReplyBuilder::new();
-            text.push(ModelDelta::Text("long".into())).unwrap();
-            text.push(ModelDelta::Finish(reason)).unwrap();
+            text.push(&ModelDelta::Text("long".into())).unwrap();
+            text.push(&ModelDelta::Finish(reason)).unwrap();
             assert_eq!(text.finish().unwrap().text, "long");
             let mut calls = ReplyBuilder::new();
-            calls.push(call(0, "a", "t", "{\"path\":\"/et")).unwrap();
-            calls.push(ModelDelta::Finish(reason)).unwrap();
+            calls.push(&call(0, "a", "t", "{\"path\":\"/et")).unwrap();
+            calls.push(&ModelDelta::Finish(reason)).unwrap();
             assert_eq!(calls.finish().unwrap_err().code(), Code::ReplyIncomplete);
         }
     }
@@ -204,9 +204,9 @@ mod tests {
     #[test]
     fn a_reply_is_bounded_in_bytes() {
         let mut builder = ReplyBuilder::new();
-        builder.push(ModelDelta::Text("x".repeat(MAX_REPLY_BYTES - 2 * DELTA_COST))).unwrap();
-        builder.push(ModelDelta::Thought(String::new())).unwrap();
-        let error = builder.push(ModelDelta::Text(String::new())).unwrap_err();
+        builder.push(&ModelDelta::Text("x".repeat(MAX_REPLY_BYTES - 2 * DELTA_COST))).unwrap();
+        builder.push(&ModelDelta::Thought(String::new())).unwrap();
+        let error = builder.push(&ModelDelta::Text(String::new())).unwrap_err();
         assert_eq!(error.code(), Code::ReplyTooLarge);
     }
 
@@ -217,9 +217,9 @@ mod tests {
         for delta in empty {
             let mut builder = ReplyBuilder::new();
             for _ in 0..MAX_REPLY_BYTES / DELTA_COST {
-                builder.push(delta.clone()).unwrap();
+                builder.push(&delta).unwrap();
             }
-            assert_eq!(builder.push(delta).unwrap_err().code(), Code::ReplyTooLarge);
+            assert_eq!(builder.push(&delta).unwrap_err().code(), Code::ReplyTooLarge);
         }
     }
 
@@ -227,25 +227,25 @@ mod tests {
     fn nothing_but_the_cost_comes_after_the_end() {
         let ended = || {
             let mut builder = ReplyBuilder::new();
-            builder.push(ModelDelta::Finish(FinishReason::Stop)).unwrap();
+            builder.push(&ModelDelta::Finish(FinishReason::Stop)).unwrap();
             builder
         };
         for late in
             [ModelDelta::Text("more".into()), ModelDelta::Thought("hm".into()), call(0, "", "pay", "{}")]
         {
-            assert_eq!(ended().push(late).unwrap_err().code(), Code::ReplyIncomplete);
+            assert_eq!(ended().push(&late).unwrap_err().code(), Code::ReplyIncomplete);
         }
         let mut builder = ended();
-        builder.push(ModelDelta::Usage(Usage { input_tokens: 7, output_tokens: 1 })).unwrap();
+        builder.push(&ModelDelta::Usage(Usage { input_tokens: 7, output_tokens: 1 })).unwrap();
         assert_eq!(builder.finish().unwrap().usage.unwrap().input_tokens, 7);
     }
 
     #[test]
     fn a_cut_stays_a_cut() {
         let mut builder = ReplyBuilder::new();
-        builder.push(call(0, "a", "pay", "{}")).unwrap();
-        builder.push(ModelDelta::Finish(FinishReason::Length)).unwrap();
-        builder.push(ModelDelta::Finish(FinishReason::ToolCalls)).unwrap();
+        builder.push(&call(0, "a", "pay", "{}")).unwrap();
+        builder.push(&ModelDelta::Finish(FinishReason::Length)).unwrap();
+        builder.push(&ModelDelta::Finish(FinishReason::ToolCalls)).unwrap();
         assert_eq!(builder.finish().unwrap_err().code(), Code::ReplyIncomplete);
     }
 
@@ -253,10 +253,10 @@ mod tests {
     fn a_reply_is_bounded_in_calls() {
         let mut builder = ReplyBuilder::new();
         for slot in 0..MAX_CALLS_PER_REPLY {
-            builder.push(call(slot, "", "t", "")).unwrap();
+            builder.push(&call(slot, "", "t", "")).unwrap();
         }
-        builder.push(call(0, "", "", "{}")).unwrap();
-        let error = builder.push(call(MAX_CALLS_PER_REPLY, "", "t", "")).unwrap_err();
+        builder.push(&call(0, "", "", "{}")).unwrap();
+        let error = builder.push(&call(MAX_CALLS_PER_REPLY, "", "t", "")).unwrap_err();
         assert_eq!(error.code(), Code::ReplyTooLarge);
     }
 }

@@ -149,7 +149,7 @@ struct Inner {
     extra: Extra,
 }
 
-/// The most bytes of error detail that a record keeps.
+/// The most bytes of error detail that a record keeps, beside a note that says how many are missing.
 pub const MAX_ERROR_BYTES: usize = 16 << 10;
 
 /// How an announced call ended: what [`ToolCall::settle`] adds to the announcement.

@@ -24,7 +24,7 @@ impl RequestedCall {
         Self { id, tool: tool.into(), args }
     }
 
-    /// The arguments as the text that chat wires carry; integers keep every digit.
+    /// The arguments as the text that chat wires carry; integers of 64 bits keep every digit.
     pub fn arguments(&self) -> String {
         exact_object(self.args.object())
     }

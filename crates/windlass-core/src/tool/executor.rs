@@ -23,15 +23,12 @@ use crate::time::{Clock, Timestamp};
 /// How long a handler may go on after its turn was aborted, before its future is dropped.
 pub const ABORT_GRACE: Duration = Duration::from_secs(5);
 
-/// The most bytes of an error that a model is shown.
+/// The most bytes of a handler's own words that an error quotes, beside a note that says how many are
+/// missing.
 pub const MAX_DETAIL_BYTES: usize = 4096;
 
 /// What a model is told about a call that may have done its work without returning.
 pub const UNKNOWN_EFFECT: &str = "Whether it took effect is unknown: find out before you call it again";
-
-/// Keys, as they stand in JSON, that `serde_json` takes for something else in some builds: a handler with a
-/// free-form argument would get other arguments than those that were hashed and shown.
-const RESERVED_KEYS: [&str; 2] = ["\"$serde_json::private::Number\":", "\"$serde_json::private::RawValue\":"];
 
 /// Where a call happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,10 +250,6 @@ impl<H: Host> Executor<H> {
         // Computed once: these bytes are hashed, shown to whoever approves, and read by the handler.
         let effective = exact_object(&checked);
         drop(checked);
-        if let Some(key) = RESERVED_KEYS.iter().find(|key| effective.contains(*key)) {
-            let message = format!("the key {} is reserved", key.trim_end_matches(':'));
-            return Err(self.invalid(Problem::at("", message)));
-        }
         let ready = match tool.admit(&effective) {
             Ok(ready) => ready,
             Err(Admission::Refused(problem)) => return Err(self.invalid(problem)),

@@ -35,6 +35,7 @@ pub use output::{IntoToolOutput, ToolOutput};
 
 use crate::error::{Error, Problem};
 use crate::identity::{DefinitionDigest, canonical};
+use crate::json;
 
 /// What a tool does to the world, and so whether a call may be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -257,10 +258,9 @@ impl<T: TypedTool> Handler for Arc<T> {
 }
 
 fn read_args<A: DeserializeOwned + Any>(text: &str) -> Result<A, Problem> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    // The text is our own rendering of arguments whose depth was checked when they were read.
-    deserializer.disable_recursion_limit();
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+    // Through our own reader, so that numbers are the same to the type in every build.
+    let value = json::read(text).map_err(|error| Problem::at("", error.to_string()))?;
+    serde_path_to_error::deserialize(value).map_err(|error| {
         let mut pointer = String::new();
         for segment in error.path() {
             use serde_path_to_error::Segment;
@@ -273,9 +273,6 @@ fn read_args<A: DeserializeOwned + Any>(text: &str) -> Result<A, Problem> {
                 Segment::Enum { .. } | Segment::Unknown => {}
             }
         }
-        let cause = error.into_inner();
-        let message = cause.to_string();
-        let position = format!(" at line {} column {}", cause.line(), cause.column());
-        Problem::at(pointer, message.strip_suffix(&position).unwrap_or(&message))
+        Problem::at(pointer, error.into_inner().to_string())
     })
 }

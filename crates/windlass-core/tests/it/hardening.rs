@@ -240,3 +240,52 @@ fn a_value_that_another_build_parsed_becomes_what_this_kit_reads() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_type_that_serde_buffers_gets_its_numbers_in_every_build() {
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Amount {
+        Exact(f64),
+        Text(String),
+    }
+    #[derive(Deserialize, JsonSchema)]
+    struct Inner {
+        ratio: f64,
+        count: u64,
+    }
+    #[derive(Deserialize, JsonSchema)]
+    struct Outer {
+        amount: Amount,
+        #[serde(flatten)]
+        inner: Inner,
+    }
+    let show = |outer: Outer| async move {
+        let amount = match outer.amount {
+            Amount::Exact(amount) => amount.to_string(),
+            Amount::Text(text) => text,
+        };
+        Ok(format!("{amount} {} {}", outer.inner.ratio, outer.inner.count))
+    };
+    let args = r#"{"amount":1.5,"ratio":1e16,"count":18446744073709551615}"#;
+    let output = run(show, args).await.unwrap().into_bytes();
+    assert_eq!(output, "1.5 10000000000000000 18446744073709551615");
+}
+
+#[test]
+fn a_call_with_a_reserved_key_is_stored_as_text_and_reads_back_the_same() {
+    for sent in
+        [r#"{"x":{"$serde_json::private::Number":"1"}}"#, r#"{"$serde_json::private::RawValue":"[1]"}"#]
+    {
+        let args = Args::read(sent);
+        assert_eq!(args.object()["$raw"], sent);
+        let announced = TurnToolCallContent::announce(call_id("c1"), "pay", args, at(0));
+        let settlement = Settlement::error(at(1), Outcome::NotRun, "refused", Label::default());
+        let call = ToolCall::settle(&announced, settlement);
+        let read: ToolCall = json::from_str(&serde_json::to_string(&call).unwrap()).unwrap();
+        assert_eq!(read, call);
+        assert!(read.is_intact());
+    }
+    let quoted = r#"{"a":{"q\"$serde_json::private::Number":"1"}}"#;
+    assert_eq!(Args::read(quoted).defect(), None, "a key that only ends like it is a key like any other");
+}

@@ -14,7 +14,7 @@ use windlass_core::{
     Clock, Conversation, Effect, EventKind, Journal, JournalFuture, Model, ModelDelta, Outcome, SessionId,
     Sleep, StopReason, Timestamp, TranscriptMessage, Usage, tool_fn,
 };
-use windlass_testing::{FixedEntropy, Script};
+use windlass_testing::{FixedEntropy, Script, ScriptedReply};
 use windlass_turn::{Agent, MAX_OUTPUT_BYTES, Machine, MemoryJournal};
 
 use crate::support::{actor, agent, play, quiet_panics};
@@ -23,26 +23,27 @@ use crate::support::{actor, agent, play, quiet_panics};
 #[derive(Clone)]
 struct Odd {
     reply: fn() -> Deltas<'static>,
-    panics_at: Option<&'static str>,
-    /// How often the place was passed before it panics, once.
-    after: Arc<AtomicUsize>,
+    panics_at: Vec<&'static str>,
+    /// How many of them have panicked.
+    passed: Arc<AtomicUsize>,
     pushed: Arc<Mutex<Vec<Vec<Block>>>>,
 }
 
 impl Odd {
     fn replies(reply: fn() -> Deltas<'static>) -> Self {
-        Self { reply, panics_at: None, after: Arc::default(), pushed: Arc::default() }
+        Self { reply, panics_at: Vec::new(), passed: Arc::default(), pushed: Arc::default() }
     }
 
-    fn panics(place: &'static str, after: usize) -> Self {
-        let panics_at = Some(place);
-        Self { panics_at, after: Arc::new(after.into()), ..Self::replies(|| text("Fine.")) }
+    /// Panics at these places, once each, in this order.
+    fn panics(places: &[&'static str]) -> Self {
+        Self { panics_at: places.to_vec(), ..Self::replies(|| text("Fine.")) }
     }
 
     fn pass(&self, place: &str) {
-        if self.panics_at == Some(place) {
-            let left = self.after.fetch_sub(1, Ordering::SeqCst);
-            assert!(left != 0, "in {place}, as told");
+        let next = self.passed.load(Ordering::SeqCst);
+        if self.panics_at.get(next) == Some(&place) {
+            self.passed.fetch_add(1, Ordering::SeqCst);
+            panic!("in {place}, as told");
         }
     }
 }
@@ -60,22 +61,31 @@ impl Model for Odd {
     fn open(&self, _: &Opening) -> Box<dyn Conversation> {
         self.pass("open");
         self.pushed.lock().unwrap().push(Vec::new());
-        Box::new(self.clone())
+        Box::new(OddConversation(self.clone()))
     }
 }
 
-impl Conversation for Odd {
+/// The conversation of an [`Odd`] model.
+struct OddConversation(Odd);
+
+impl Drop for OddConversation {
+    fn drop(&mut self) {
+        self.0.pass("drop");
+    }
+}
+
+impl Conversation for OddConversation {
     fn push(&mut self, block: &Block) {
-        self.pass("push");
-        self.pushed.lock().unwrap().last_mut().unwrap().push(block.clone());
+        self.0.pass("push");
+        self.0.pushed.lock().unwrap().last_mut().unwrap().push(block.clone());
     }
 
     fn rewind(&mut self, _: usize) {}
 
     fn send(&mut self) -> Deltas<'_> {
-        self.pass("send");
-        let odd = self.clone();
-        Box::pin((self.reply)().inspect(move |_| odd.pass("stream")))
+        self.0.pass("send");
+        let odd = self.0.clone();
+        Box::pin((self.0.reply)().inspect(move |_| odd.pass("stream")))
     }
 }
 
@@ -108,8 +118,18 @@ async fn whoever_reads_the_turn_misses_no_piece() {
 #[tokio::test(start_paused = true)]
 async fn a_panic_of_the_adapter_fails_the_turn_and_the_next_one_starts_afresh() {
     quiet_panics();
-    for place in ["open", "push", "send", "stream"] {
-        let model = Odd::panics(place, 0);
+    let places: [&[&str]; 7] = [
+        &["open"],
+        &["push"],
+        &["send"],
+        &["stream"],
+        &["push", "drop"],
+        &["send", "drop"],
+        &["stream", "drop"],
+    ];
+    for places in places {
+        let place = places.join(" and ");
+        let model = Odd::panics(places);
         let session = agent(model.clone()).new_session();
         let first = session.turn("One.").run().await.unwrap();
         assert_eq!(first.error().unwrap().code.as_ref(), "E_MODEL_FAILED", "{place}");
@@ -219,6 +239,11 @@ async fn a_handler_whose_start_is_being_written_when_the_abort_comes_does_not_ru
     let events: Vec<_> = turn.control().subscribe().collect().await;
     assert_eq!(turn.await.unwrap().stop_reason(), StopReason::Aborted);
     assert_eq!(runs.load(Ordering::SeqCst), 0);
+    let settled = session.facts(0).iter().find_map(|entry| match &entry.fact {
+        Fact::CallSettled { call, .. } => Some((call.outcome(), call.operation_id().is_some())),
+        _ => None,
+    });
+    assert_eq!(settled, Some((Some(Outcome::NotRun), true)));
     let count = |is: fn(&EventKind) -> bool| events.iter().filter(|event| is(&event.kind)).count();
     assert_eq!(count(|kind| matches!(kind, EventKind::ToolExecutionStart(_))), 1);
     assert_eq!(count(|kind| matches!(kind, EventKind::ToolExecutionEnd(_))), 1);
@@ -353,4 +378,65 @@ async fn a_reply_that_goes_on_after_its_end_is_not_trusted() {
     assert_eq!(played.conclusion.stop_reason(), StopReason::Failed);
     assert!(played.records().is_empty());
     assert!(matches!(played.transcript[..], [TranscriptMessage::User(_)]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_of_short_replies_hears_an_abort_and_shows_every_piece() {
+    let calls = |count: usize, words: usize| {
+        let reply = ScriptedReply::new().says("word ".repeat(words)).calls("fly", json!({}));
+        (0..count).fold(Script::new(), |script, _| script.reply(reply.clone()))
+    };
+    let turn = agent(calls(5_000, 0)).max_iterations(5_000).turn("Go.").spawn();
+    tokio::task::yield_now().await;
+    turn.control().abort();
+    assert_eq!(turn.await.unwrap().stop_reason(), StopReason::Aborted);
+
+    let played = play(&agent(calls(10, 50).says("Done."))).await;
+    assert_eq!(played.heard(), "word ".repeat(500) + "Done.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_never_shown_is_not_retracted() {
+    let model = Odd::replies(|| {
+        let deltas = [
+            ModelDelta::Thought("Hm.".into()),
+            ModelDelta::Finish(FinishReason::Stop),
+            ModelDelta::Text("late".into()),
+        ];
+        Box::pin(stream::iter(deltas.map(Ok)))
+    });
+    let played = play(&agent(model)).await;
+    let retracted = played.events.iter().find_map(|event| match &event.kind {
+        EventKind::Retracted { ids } => Some(ids.len()),
+        _ => None,
+    });
+    assert_eq!(retracted, Some(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_adapter_may_look_at_the_session_it_serves() {
+    /// Looks at the transcript whenever it is told something.
+    struct Nosy(Arc<Mutex<Option<windlass_turn::Session>>>);
+    impl Model for Nosy {
+        fn name(&self) -> &'static str {
+            "nosy"
+        }
+        fn open(&self, _: &Opening) -> Box<dyn Conversation> {
+            Box::new(Self(self.0.clone()))
+        }
+    }
+    impl Conversation for Nosy {
+        fn push(&mut self, _: &Block) {
+            assert!(!self.0.lock().unwrap().as_ref().unwrap().transcript().is_empty());
+        }
+        fn rewind(&mut self, _: usize) {}
+        fn send(&mut self) -> Deltas<'_> {
+            text("Seen.")
+        }
+    }
+    let place = Arc::new(Mutex::new(None));
+    let session = agent(Nosy(place.clone())).new_session();
+    *place.lock().unwrap() = Some(session.clone());
+    assert_eq!(session.ask("?").await.unwrap().text(), "Seen.");
+    *place.lock().unwrap() = None;
 }
