@@ -1,5 +1,7 @@
 //! What is wrong with arguments, in words that a model can act on.
 
+use std::cmp::Ordering;
+
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
@@ -26,7 +28,18 @@ pub(crate) fn problems(validator: &Validator, schema: &Value, value: &Value) -> 
             break;
         }
     }
+    // The order of an object's properties is not the same in every build.
+    problems.sort_by(|a, b| in_reading_order(&a.pointer, &b.pointer));
     problems
+}
+
+/// Compares pointers segment by segment, indexes as numbers.
+fn in_reading_order(a: &str, b: &str) -> Ordering {
+    let key = |pointer: &str| {
+        let segment = |segment: &str| (segment.parse::<u64>().unwrap_or(u64::MAX), segment.to_owned());
+        pointer.split('/').map(segment).collect::<Vec<_>>()
+    };
+    key(a).cmp(&key(b))
 }
 
 fn explain(error: &ValidationError<'_>, schema: &Value, problems: &mut Vec<Problem>) {
