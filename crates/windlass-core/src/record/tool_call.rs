@@ -339,33 +339,33 @@ pub(super) fn args(value: Cow<'_, Value>, source: Source) -> Result<Args, String
     }
 }
 
-/// The problem that an incorrect checksum is.
-pub(super) fn mismatch(expected: Checksum) -> String {
-    format!("does not belong to this tool and args; theirs is {expected}")
+/// What is wrong with the names of a call, in whichever form it stands.
+pub(super) fn identity_problems(
+    id: Option<&str>,
+    tool: Option<&str>,
+    args: Option<&Args>,
+    checksum: Option<Checksum>,
+    source: Source,
+) -> Vec<Problem> {
+    let empty = |pointer: &str, name: Option<&str>| {
+        (name == Some("")).then(|| Problem::at(pointer, "must not be empty"))
+    };
+    let mismatch = || {
+        let (tool, args, given) = (tool?, args?, checksum?);
+        let expected = args.checksum(tool);
+        let message = format!("does not belong to this tool and args; theirs is {expected}");
+        (source == Source::Caller && expected != given).then(|| Problem::at("/checksum", message))
+    };
+    [empty("/id", id), empty("/tool", tool), mismatch()].into_iter().flatten().collect()
 }
 
 impl Parts {
     fn build(self, source: Source, mut problems: Vec<Problem>, extra: Extra) -> Result<ToolCall, Error> {
+        let (id, tool, args) = (self.id.as_deref(), self.tool.as_deref(), self.args.as_ref());
+        problems.extend(identity_problems(id, tool, args, self.checksum, source));
         let mut note = |name: &str, message: String| problems.push(Problem::at(format!("/{name}"), message));
-        let id = self.id.and_then(|id| {
-            ToolCallId::new(id).or_else(|| {
-                note("id", "must not be empty".into());
-                None
-            })
-        });
-        if self.tool.as_deref() == Some("") {
-            note("tool", "must not be empty".into());
-        }
         if self.is_complete == Some(false) {
             note("isComplete", "must be true: a record exists only once its call has settled".into());
-        }
-        if let (Some(tool), Some(args), Some(checksum), Source::Caller) =
-            (&self.tool, &self.args, self.checksum, source)
-        {
-            let expected = args.checksum(tool);
-            if expected != checksum {
-                note("checksum", mismatch(expected));
-            }
         }
         let from_artifact_tool = self.from_artifact_tool.unwrap_or(false);
         match &self.results {
@@ -383,7 +383,7 @@ impl Parts {
         }
         let complete = move || {
             Some(Inner {
-                id: id?,
+                id: ToolCallId::new(self.id?)?,
                 tool: self.tool?,
                 args: self.args?,
                 checksum: self.checksum?,

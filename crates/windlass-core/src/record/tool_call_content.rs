@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::fields::{self, Extra, Fields, Source, conversions, entry, invalid, write_extra};
-use super::tool_call::{args, mismatch};
+use super::tool_call::{args, identity_problems};
 use super::{ToolCall, ToolResults};
 use crate::error::{Code, Error, Problem};
 use crate::identity::{Args, Checksum, ToolCallId};
@@ -257,6 +257,8 @@ impl Parts {
         mut problems: Vec<Problem>,
         extra: Extra,
     ) -> Result<TurnToolCallContent, Error> {
+        let (id, tool, args) = (self.id.as_deref(), self.tool.as_deref(), self.args.as_ref());
+        problems.extend(identity_problems(id, tool, args, self.checksum, source));
         let mut note = |name: &str, message: &str| {
             let pointer = format!("/{name}");
             // A field that could not be read is not missing as well.
@@ -264,20 +266,6 @@ impl Parts {
                 problems.push(Problem::at(pointer, message));
             }
         };
-        if self.id.as_deref() == Some("") {
-            note("id", "must not be empty");
-        }
-        if self.tool.as_deref() == Some("") {
-            note("tool", "must not be empty");
-        }
-        if let (Some(tool), Some(args), Some(checksum), Source::Caller) =
-            (&self.tool, &self.args, self.checksum, source)
-        {
-            let expected = args.checksum(tool);
-            if expected != checksum {
-                note("checksum", &mismatch(expected));
-            }
-        }
         match self.is_complete {
             Some(true) => {
                 match &self.results {
