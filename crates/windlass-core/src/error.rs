@@ -71,6 +71,10 @@ codes! {
     ToolPanicked = "E_TOOL_PANICKED",
     /// The handler ran out of time (the cause inside `E_TOOL_DOWNSTREAM_ERROR`).
     ToolTimedOut = "E_TOOL_TIMED_OUT",
+    /// A result could not be kept or read.
+    SpoolFailed = "E_SPOOL_FAILED",
+    /// A result was written to after its call was over.
+    SpoolClosed = "E_SPOOL_CLOSED",
     /// The turn was aborted before or while the call ran.
     TurnAborted = "E_TURN_ABORTED",
     /// The model, or the way to it, failed.

@@ -6,12 +6,13 @@
 //!
 //! - What a call *is*: [`checksum`], [`Args`], [`ToolCallId`], in [`identity`].
 //! - What is kept of it: [`ToolCall`], [`TurnToolCallContent`], [`ToolMessage`], in [`record`].
-//! - What users write: [`TypedTool`], in [`tool`].
+//! - What users write: [`TypedTool`], in [`tool`]; what results are made of: [`ArtifactType`] and [`Spool`].
 //! - What a model is asked: [`Model`], in [`model`], with [`render::Block`]s made in [`render`].
 //! - What happened and what is shown: [`Fact`] and [`Event`], in [`event`].
 //!
 //! Users depend on the crate `windlass`, which re-exports all of this together with the loop.
 
+mod artifact;
 mod cancel;
 mod entropy;
 mod error;
@@ -22,10 +23,12 @@ pub mod json;
 pub mod model;
 pub mod record;
 pub mod render;
+pub mod spool;
 mod time;
 pub mod tool;
 pub mod trust;
 
+pub use artifact::{ArtifactType, NamedType, Text};
 pub use cancel::{Cancel, Cancelled, Wakers};
 pub use entropy::Entropy;
 pub use error::{Code, Error, MAX_PROBLEMS, MAX_QUOTED_BYTES, Problem};
@@ -40,8 +43,10 @@ pub use record::{
     ArtifactRef, Message, Outcome, RawMessage, RawToolCall, RawToolMessage, RawTurnToolCallContent, Role,
     ToolCall, ToolMessage, ToolResults, TranscriptMessage, TurnToolCallContent,
 };
+pub use spool::{Spool, SpoolWriter};
 pub use time::{Clock, Sleep, Timestamp};
 pub use tool::{
-    ArgsCheck, Definition, Disposition, Effect, IntoTool, IntoToolOutput, OrToolError, Tool, ToolContext,
-    ToolDescription, ToolError, ToolOutput, TypedTool, tool_fn,
+    Approval, ArgsCheck, ArtifactTool, Concurrency, Definition, Disposition, DynamicTool, Effect,
+    IntoToolOutput, OnCollision, OrToolError, Progress, RawTool, Reconciled, Refusal, Tool, ToolContext,
+    ToolDescription, ToolError, ToolOutput, TypedTool, Values, tool_fn,
 };

@@ -1,9 +1,9 @@
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use jsonschema::{Draft, PatternOptions, Retrieve, Uri, Validator};
 use serde_json::{Map, Value};
-use windlass_core::{ArgsCheck, Code, Error, Problem, Tool, canonical, json};
+use windlass_core::{ArgsCheck, Code, Error, Problem, canonical, json};
 
 use crate::{coerce, example, explain};
 
@@ -110,12 +110,6 @@ impl ArgsCheck for InputSchema {
     fn check(&self, tool: &str, args: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
         self.check(args).map_err(|rejection| rejection.into_error(tool))
     }
-}
-
-/// Has a tool's arguments checked against the schema that it shows to models.
-pub fn checked(tool: &Tool) -> Result<Tool, Error> {
-    let schema = InputSchema::compile(tool.describe().input_schema.clone())?;
-    Ok(tool.checked_by(Arc::new(schema)))
 }
 
 impl fmt::Debug for InputSchema {

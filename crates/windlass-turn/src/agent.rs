@@ -1,11 +1,13 @@
+use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_core::model::Opening;
 use windlass_core::{
-    Clock, Code, Conversation, Entropy, Error, IntoTool, Journal, Model, SessionId, Tool, Usage, render,
+    Clock, Conversation, Entropy, Error, Journal, Model, OnCollision, SessionId, Tool, Usage, Values, render,
 };
+use windlass_tool::{IntoTool, ToolRegistry, ToolSet};
 
 use crate::journal::MemoryJournal;
 use crate::machine::Limits;
@@ -31,8 +33,8 @@ pub(crate) struct Shared {
     model: Arc<dyn Model>,
     pub(crate) model_name: Arc<str>,
     pub(crate) instructions: Option<Arc<str>>,
-    pub(crate) tools: Vec<Tool>,
-    by_name: HashMap<Arc<str>, usize>,
+    pub(crate) tools: ToolRegistry,
+    pub(crate) values: Values,
     /// The first mistake in the definition.
     mistake: Option<Error>,
     pub(crate) limits: Limits,
@@ -43,10 +45,6 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.by_name.get(name).and_then(|index| self.tools.get(*index))
-    }
-
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.mistake.clone().map_or(Ok(()), Err)
     }
@@ -59,7 +57,7 @@ impl Shared {
     /// A conversation with the model in which nothing has been said.
     pub(crate) fn converse(&self) -> Box<dyn Conversation> {
         let instructions = self.instructions.clone().map(render::instructions);
-        let tools = self.tools.iter().map(|tool| tool.describe().clone()).collect();
+        let tools = self.tools.shown().map(|tool| tool.describe().clone()).collect();
         self.model.open(&Opening::new(instructions, tools))
     }
 }
@@ -71,8 +69,8 @@ impl Agent {
             model_name: model.name().into(),
             model: Arc::new(model),
             instructions: None,
-            tools: Vec::new(),
-            by_name: HashMap::new(),
+            tools: ToolRegistry::new(),
+            values: Values::new(),
             mistake: None,
             limits: Limits::default(),
             clock: Arc::new(SystemClock),
@@ -100,11 +98,34 @@ impl Agent {
     /// Adds a tool.
     #[must_use]
     pub fn tool(self, tool: impl IntoTool) -> Self {
+        self.register(|tools| tools.add(tool))
+    }
+
+    /// Adds several tools: what `#[tools]` makes of a type, or a list.
+    #[must_use]
+    pub fn tools(self, tools: impl ToolSet) -> Self {
+        self.register(|registry| registry.add_all(tools))
+    }
+
+    /// Merges a registry into the agent's own, hidden tools too; where names meet, the newcomer's
+    /// `onCollision` decides, and *throw* is a mistake.
+    #[must_use]
+    pub fn registry(self, tools: ToolRegistry) -> Self {
+        self.register(|registry| registry.merge(tools, OnCollision::Throw))
+    }
+
+    fn register(self, add: impl FnOnce(&mut ToolRegistry) -> Result<(), Error>) -> Self {
         self.change(|shared| {
-            if let Err(mistake) = tool.into_tool().and_then(|tool| register(shared, &tool)) {
+            if let Err(mistake) = add(&mut shared.tools) {
                 shared.mistake.get_or_insert(mistake);
             }
         })
+    }
+
+    /// Gives a value to the handlers of every turn, which find it by its type: `context.get::<T>()?`.
+    #[must_use]
+    pub fn provide<T: Any + Send + Sync>(self, value: T) -> Self {
+        self.change(|shared| shared.values = std::mem::take(&mut shared.values).with(value))
     }
 
     /// The same agent with another model; tests use it to put a script in the model's place.
@@ -172,17 +193,6 @@ impl Agent {
     pub async fn ask(&self, prompt: impl Into<String>) -> Result<Answer, Error> {
         self.turn(prompt).await?.into_answer()
     }
-}
-
-fn register(shared: &mut Shared, tool: &Tool) -> Result<(), Error> {
-    let tool = windlass_tool::checked(tool)?;
-    if shared.by_name.contains_key(tool.name()) {
-        let message = format!("there are two tools named `{}`; rename one of them", tool.name());
-        return Err(Error::new(Code::ToolAlreadyRegistered, message));
-    }
-    shared.by_name.insert(tool.name().into(), shared.tools.len());
-    shared.tools.push(tool);
-    Ok(())
 }
 
 impl fmt::Debug for Agent {

@@ -6,17 +6,21 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use windlass_core::event::Fact;
 use windlass_core::record::Settlement;
-use windlass_core::tool::{CallError, ExecutionEnd, ExecutionStart, Host, Scope, UNKNOWN_EFFECT};
+use windlass_core::tool::{
+    CallError, ExecutionEnd, ExecutionProgress, ExecutionStart, Host, Scope, UNKNOWN_EFFECT,
+};
 use windlass_core::trust::{Label, Tier};
 use windlass_core::{
-    Cancel, Clock, Code, Disposition, Effect, Entropy, Error, Outcome, Sleep, Timestamp, Tool, ToolCall,
-    ToolOutput, TurnId, TurnToolCallContent,
+    ArtifactRef, Cancel, Clock, Code, Concurrency, DispatchId, Disposition, Effect, Entropy, Error,
+    EventKind, Outcome, Sleep, Spool, Timestamp, Tool, ToolCall, ToolOutput, ToolResults, TurnId,
+    TurnToolCallContent, Values,
 };
 
 use crate::agent::Shared;
 use crate::drive::Driver;
+use crate::log::Log;
 use crate::machine::Unsettled;
-use crate::session::lock;
+use crate::spool::{MAX_INLINE_BYTES, MemorySpool};
 
 /// How many calls of one reply run at the same time.
 pub const MAX_CONCURRENT_CALLS: usize = 8;
@@ -47,6 +51,15 @@ struct Running {
     announced: TurnToolCallContent,
     tool: Tool,
     host: Arc<CallHost>,
+}
+
+impl Batch {
+    /// Whether a call of this tool may begin now: an exclusive one runs alone.
+    fn has_room_for(&self, tool: Option<&Tool>) -> bool {
+        let is_exclusive = |tool: &Tool| tool.definition().concurrency == Concurrency::Exclusive;
+        let nobody_insists = !self.running.values().any(|running| is_exclusive(&running.tool));
+        nobody_insists && (self.running.is_empty() || !tool.is_some_and(is_exclusive))
+    }
 }
 
 impl Driver {
@@ -111,13 +124,17 @@ impl Driver {
     /// Starts tasks while there is room, and settles calls that cannot run.
     async fn fill(&mut self, batch: &mut Batch) -> Result<(), Error> {
         while batch.running.len() < MAX_CONCURRENT_CALLS {
+            let Some(next) = batch.waiting.front() else { break };
+            if !batch.has_room_for(self.agent.tools.get(next.tool())) {
+                break;
+            }
             let Some(announced) = batch.waiting.pop_front() else { break };
             if self.machine().is_ending() {
                 let error = before_it_ran(self.machine().is_aborting(), announced.tool());
                 self.settle_refused(batch.turn, &announced, &error).await?;
                 continue;
             }
-            match self.agent.tool(announced.tool()).cloned() {
+            match self.agent.tools.get(announced.tool()).cloned() {
                 Some(tool) => self.start(batch, announced, tool),
                 None => {
                     let error = self.unknown_tool(announced.tool());
@@ -136,6 +153,10 @@ impl Driver {
             cancel: batch.cancel.clone(),
             requests: batch.requests.0.clone(),
             end: Mutex::new(None),
+            values: self.values.clone(),
+            spool: self.state.spool.clone(),
+            log: self.log.clone(),
+            dispatch: self.machine().dispatch(),
         });
         let executor = tool.executor(host.clone());
         let (id, args) = (announced.id().clone(), announced.shared_args().clone());
@@ -145,7 +166,7 @@ impl Driver {
     }
 
     fn unknown_tool(&self, name: &str) -> Error {
-        let names: Vec<_> = self.agent.tools.iter().map(|tool| format!("`{}`", tool.name())).collect();
+        let names: Vec<_> = self.agent.tools.shown().map(|tool| format!("`{}`", tool.name())).collect();
         let listed = match names.len() {
             0 => "there are no tools".to_owned(),
             count if count > MAX_LISTED_TOOLS => {
@@ -182,7 +203,7 @@ impl Driver {
         start: &ExecutionStart,
     ) -> Result<(), Error> {
         let is_repeatable =
-            self.agent.tool(announced.tool()).is_some_and(|tool| tool.effect() != Effect::Once);
+            self.agent.tools.get(announced.tool()).is_some_and(|tool| tool.effect() != Effect::Once);
         let outcome = if is_repeatable { Outcome::Failed } else { Outcome::Unknown };
         let message =
             format!("`{}` was interrupted and may still be running. {UNKNOWN_EFFECT}", announced.tool());
@@ -209,31 +230,71 @@ impl Driver {
             .take_end()
             .map(|end| end.span())
             .or_else(|| started.map(|start| ExecutionEnd::of(start, self.now(), true).span()));
-        let stored = match result {
+        let at = self.now();
+        let settled = match result {
             // Where the result cannot be kept, the handler has returned all the same: what it did is known.
-            Some(Ok(output)) => lock(&self.state.spool)
-                .put(output.into_bytes())
+            Some(Ok(output)) => self
+                .keep(&tool, output)
+                .and_then(|results| Settlement::produced(at, results, label(&tool, &announced)))
                 .map_err(|error| CallError::result_lost(tool.name(), error)),
             Some(Err(error)) => Err(error),
             None => Err(broken(&tool, operation.is_some())),
         };
-        let at = self.now();
-        let (settlement, disposition) = match stored {
-            Ok(artifact) => {
-                let tier = if tool.definition().trusted { Tier::Developer } else { Tier::Untrusted };
-                let label = Label::of_call(tier, tool.name(), announced.id().clone());
-                (Settlement::artifact(at, artifact, label), None)
-            }
+        let (settlement, disposition) = match settled {
+            Ok(settlement) => (settlement.inline(tool.definition().inline.unwrap_or(true)), None),
             Err(error) => {
                 let detail = error.error.to_string();
                 // An error may quote what others wrote, so it is never the author's own word.
                 let settlement = Settlement::error(at, error.outcome, detail, kit_label(&announced));
+                let settlement =
+                    if tool.is_artifact_tool() { settlement.of_artifact_tool() } else { settlement };
                 (settlement, Some(error.disposition))
             }
         };
         let call = ToolCall::settle(&announced, settlement.of_operation(operation));
         self.commit(turn, vec![Fact::CallSettled { call, ran, disposition }]).await
     }
+
+    /// Keeps what a handler returned, and says what stands for it in a record.
+    fn keep(&self, tool: &Tool, output: ToolOutput) -> Result<ToolResults, Error> {
+        let spool = &self.state.spool;
+        let bytes = match output {
+            ToolOutput::Text(text) if tool.is_artifact_tool() => {
+                return if text.len() <= MAX_INLINE_BYTES {
+                    Ok(ToolResults::Text(text.into()))
+                } else {
+                    let message =
+                        format!("the answer has {} bytes, at most {MAX_INLINE_BYTES} are shown", text.len());
+                    Err(Error::new(Code::SpoolFailed, message))
+                };
+            }
+            ToolOutput::Text(text) => text.into(),
+            ToolOutput::Bytes(bytes) => bytes,
+            ToolOutput::Artifact(artifact) => return self.kept(artifact).map(ToolResults::Artifact),
+            ToolOutput::Artifacts(artifacts) => {
+                let kept: Result<Vec<_>, _> =
+                    artifacts.into_iter().map(|artifact| self.kept(artifact)).collect();
+                return Ok(ToolResults::Artifacts(kept?.into()));
+            }
+            _ => return Err(Error::new(Code::SpoolFailed, "this version cannot keep such a result")),
+        };
+        spool.put(tool.definition().results_type().name(), bytes).map(ToolResults::Artifact)
+    }
+
+    /// A result that must lie in the spool already.
+    fn kept(&self, artifact: ArtifactRef) -> Result<ArtifactRef, Error> {
+        if self.state.spool.get(artifact.digest).is_some() {
+            return Ok(artifact);
+        }
+        let message = format!("it returned the artifact {}, which was never written here", artifact.digest);
+        Err(Error::new(Code::SpoolFailed, message))
+    }
+}
+
+/// The label of what a tool returned.
+fn label(tool: &Tool, announced: &TurnToolCallContent) -> Label {
+    let tier = if tool.definition().trusted { Tier::Developer } else { Tier::Untrusted };
+    Label::of_call(tier, tool.name(), announced.id().clone())
 }
 
 /// Why a call does not run any more.
@@ -267,6 +328,10 @@ struct CallHost {
     cancel: Cancel,
     requests: mpsc::Sender<StartRequest>,
     end: Mutex<Option<ExecutionEnd>>,
+    values: Values,
+    spool: MemorySpool,
+    log: Arc<Log>,
+    dispatch: Option<DispatchId>,
 }
 
 impl CallHost {
@@ -302,7 +367,13 @@ impl Host for CallHost {
         &self.cancel
     }
 
-    async fn authorise(&self, _: &ExecutionStart) -> Result<(), Error> {
+    async fn authorise(&self, tool: &Tool, start: &ExecutionStart) -> Result<(), Error> {
+        // Where nobody can be asked, the answer is no.
+        if tool.definition().approval.is_due(start.effective_args()) {
+            let message =
+                format!("somebody must agree before `{}` runs, and nobody is there to ask", tool.name());
+            return Err(Error::new(Code::ToolDenied, message));
+        }
         Ok(())
     }
 
@@ -317,5 +388,17 @@ impl Host for CallHost {
 
     fn ended(&self, end: ExecutionEnd) {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+
+    fn progressed(&self, progress: ExecutionProgress) {
+        self.log.delta(self.scope.turn, self.dispatch, self.now(), EventKind::Progress(progress));
+    }
+
+    fn spool(&self) -> Option<Arc<dyn Spool>> {
+        Some(Arc::new(self.spool.clone()))
     }
 }

@@ -9,7 +9,7 @@ use windlass_core::identity::mint_message_id;
 use windlass_core::model::{Reply, ReplyBuilder};
 use windlass_core::{
     Cancel, Code, DispatchId, Entry, Error, EventKind, Journal, Message, ModelDelta, Role, SessionId,
-    Timestamp, TurnId,
+    Timestamp, TurnId, Values,
 };
 
 use crate::adapter;
@@ -31,6 +31,8 @@ pub(crate) struct Driver {
     journal: Arc<dyn Journal>,
     pub(crate) state: OwnedMutexGuard<State>,
     pub(crate) cancel: Cancel,
+    /// What the handlers of this turn may ask for.
+    pub(crate) values: Values,
     /// Where the tools run, wherever the turn is polled.
     pub(crate) runtime: tokio::runtime::Handle,
 }
@@ -40,6 +42,7 @@ pub(crate) async fn run(
     session: Session,
     only: &Only,
     prompt: String,
+    values: Values,
     cancel: Cancel,
 ) -> Result<Conclusion, Error> {
     let agent = session.agent.clone();
@@ -59,6 +62,7 @@ pub(crate) async fn run(
         journal: session.open.journal.clone(),
         state,
         cancel,
+        values,
         runtime,
     };
     let turn = TurnId::mint(driver.now(), &*driver.agent.entropy)?;

@@ -31,7 +31,7 @@ pub(crate) struct OpenSession {
     pub(crate) log: Arc<Log>,
     pub(crate) journal: Arc<dyn Journal>,
     transcript: Shelf<Vec<TranscriptMessage>>,
-    spool: Shelf<MemorySpool>,
+    spool: MemorySpool,
 }
 
 /// Something that the driver fills and that anybody may look at meanwhile.
@@ -44,7 +44,7 @@ pub(crate) struct State {
     /// `None` until the model is first asked.
     pub(crate) adapter: Option<Adapter>,
     pub(crate) transcript: Shelf<Vec<TranscriptMessage>>,
-    pub(crate) spool: Shelf<MemorySpool>,
+    pub(crate) spool: MemorySpool,
     pub(crate) seen: HashSet<ToolCallId>,
     /// What was shown of a reply that is not whole yet.
     pub(crate) shown: Shown,
@@ -73,12 +73,12 @@ impl Shown {
 impl OpenSession {
     pub(crate) fn new(id: Result<SessionId, Error>, journal: Arc<dyn Journal>) -> Self {
         let transcript = Shelf::default();
-        let spool = Shelf::default();
+        let spool = MemorySpool::new();
         let state = State {
             machine: None,
             adapter: None,
             transcript: Arc::clone(&transcript),
-            spool: Arc::clone(&spool),
+            spool: spool.clone(),
             seen: HashSet::new(),
             shown: Shown::default(),
             position: 0,
@@ -126,7 +126,7 @@ impl State {
             Addition::User(message) => TranscriptMessage::User(message),
             Addition::Assistant(message) => TranscriptMessage::Assistant(message),
             Addition::Result(call) => {
-                let text = lock(&self.spool).text(&call);
+                let text = self.spool.text(&call);
                 TranscriptMessage::Tool(call.to_message(text))
             }
         }
@@ -193,7 +193,7 @@ impl Session {
 
     /// The bytes of a result.
     pub fn read(&self, artifact: &ArtifactRef) -> Option<Bytes> {
-        lock(&self.open.spool).get(artifact).cloned()
+        self.open.spool.get(artifact.digest)
     }
 }
 

@@ -1,8 +1,11 @@
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::sync::Arc;
+use std::fmt::{self, Write as _};
+use std::future::ready;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use windlass_core::spool::{Sealed, Spool, SpoolFuture, SpoolSink, Tally};
 use windlass_core::{ArtifactRef, Code, Digest, Error, ToolCall, ToolResults};
 
 /// The largest result of one call that is kept in memory.
@@ -11,30 +14,32 @@ pub const MAX_OUTPUT_BYTES: usize = 64 << 20;
 /// The most bytes of one result that a model is shown.
 pub const MAX_INLINE_BYTES: usize = 1 << 20;
 
-/// The results of a session, by their content: the same bytes are kept once.
-#[derive(Default)]
-pub(crate) struct MemorySpool {
-    blobs: HashMap<Digest, Bytes>,
-}
+/// The results of a session in memory, by their content: the same bytes are kept once. A clone is a
+/// reference.
+#[derive(Clone, Default)]
+pub struct MemorySpool(Arc<Mutex<HashMap<Digest, Bytes>>>);
 
 impl MemorySpool {
+    /// An empty spool.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     /// Keeps bytes and describes them.
-    pub(crate) fn put(&mut self, bytes: Bytes) -> Result<ArtifactRef, Error> {
-        if bytes.len() > MAX_OUTPUT_BYTES {
-            let message = format!(
-                "the result has {} bytes, at most {MAX_OUTPUT_BYTES} are kept; return less at a time",
-                bytes.len()
-            );
-            return Err(Error::new(Code::ToolDownstream, message));
-        }
-        let artifact = ArtifactRef::describe(ArtifactRef::TEXT, &bytes);
-        self.blobs.entry(artifact.digest).or_insert(bytes);
+    pub(crate) fn put(&self, artifact_type: &str, bytes: Bytes) -> Result<ArtifactRef, Error> {
+        fits(bytes.len())?;
+        let artifact = ArtifactRef::describe(artifact_type, &bytes);
+        self.blobs().entry(artifact.digest).or_insert(bytes);
         Ok(artifact)
     }
 
     /// The bytes of an artifact.
-    pub(crate) fn get(&self, artifact: &ArtifactRef) -> Option<&Bytes> {
-        self.blobs.get(&artifact.digest)
+    pub(crate) fn get(&self, digest: Digest) -> Option<Bytes> {
+        self.blobs().get(&digest).cloned()
+    }
+
+    fn blobs(&self) -> MutexGuard<'_, HashMap<Digest, Bytes>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The text that stands for the result of a call in a transcript.
@@ -57,10 +62,10 @@ impl MemorySpool {
     }
 
     fn artifact_text(&self, artifact: &ArtifactRef) -> Arc<str> {
-        let Some(bytes) = self.get(artifact) else {
+        let Some(bytes) = self.get(artifact.digest) else {
             return format!("[the result {} is no longer kept]", artifact.digest).into();
         };
-        match std::str::from_utf8(bytes) {
+        match std::str::from_utf8(&bytes) {
             Ok(text) if text.len() <= MAX_INLINE_BYTES => text.into(),
             Ok(text) => {
                 let kept = (0..=MAX_INLINE_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
@@ -82,13 +87,78 @@ impl MemorySpool {
     }
 }
 
+fn fits(bytes: usize) -> Result<(), Error> {
+    if bytes <= MAX_OUTPUT_BYTES {
+        return Ok(());
+    }
+    let message = format!(
+        "the result has {bytes} bytes or more, at most {MAX_OUTPUT_BYTES} are kept in memory; return less at a time"
+    );
+    Err(Error::new(Code::SpoolFailed, message))
+}
+
+impl fmt::Debug for MemorySpool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemorySpool").field("blobs", &self.blobs().len()).finish()
+    }
+}
+
+impl Spool for MemorySpool {
+    fn create(&self) -> SpoolFuture<'_, Box<dyn SpoolSink>> {
+        let sink = MemorySink { spool: self.clone(), written: BytesMut::new(), tally: Tally::default() };
+        Box::pin(ready(Ok(Box::new(sink) as Box<dyn SpoolSink>)))
+    }
+
+    fn read(&self, digest: Digest, range: Range<u64>) -> SpoolFuture<'_, Bytes> {
+        let bytes = self.get(digest).ok_or_else(|| {
+            Error::new(Code::SpoolFailed, format!("nothing with the digest {digest} is kept here"))
+        });
+        let within = |bytes: Bytes| {
+            let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+            let (start, end) = (place(range.start), place(range.end));
+            bytes.slice(start..end.max(start))
+        };
+        Box::pin(ready(bytes.map(within)))
+    }
+}
+
+/// A result that is being written.
+struct MemorySink {
+    spool: MemorySpool,
+    written: BytesMut,
+    tally: Tally,
+}
+
+impl SpoolSink for MemorySink {
+    fn write(&mut self, bytes: Bytes) -> SpoolFuture<'_, ()> {
+        // Counted before it is looked at, so that a sink that was given too much stays broken.
+        self.tally.add(&bytes);
+        let result = fits(usize::try_from(self.tally.byte_length()).unwrap_or(usize::MAX));
+        match result {
+            Ok(()) => self.written.extend_from_slice(&bytes),
+            Err(_) => self.written.clear(),
+        }
+        Box::pin(ready(result))
+    }
+
+    fn seal(self: Box<Self>) -> SpoolFuture<'static, Sealed> {
+        let Self { spool, written, tally } = *self;
+        let result = fits(usize::try_from(tally.byte_length()).unwrap_or(usize::MAX)).map(|()| {
+            let sealed = tally.seal();
+            spool.blobs().entry(sealed.digest).or_insert_with(|| written.freeze());
+            sealed
+        });
+        Box::pin(ready(result))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn shown(bytes: Vec<u8>) -> String {
-        let mut spool = MemorySpool::default();
-        let artifact = spool.put(bytes.into()).unwrap();
+        let spool = MemorySpool::default();
+        let artifact = spool.put("text", bytes.into()).unwrap();
         spool.artifact_text(&artifact).to_string()
     }
 
@@ -107,24 +177,27 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_are_described_and_kept() {
-        let mut spool = MemorySpool::default();
-        let artifact = spool.put(Bytes::from_static(b"\xff\x00\xfe")).unwrap();
+        let spool = MemorySpool::default();
+        let artifact = spool.put("text", Bytes::from_static(b"\xff\x00\xfe")).unwrap();
         assert!(spool.artifact_text(&artifact).starts_with("[3 bytes that are no text"));
-        assert_eq!(spool.get(&artifact).unwrap().as_ref(), b"\xff\x00\xfe");
+        assert_eq!(spool.get(artifact.digest).unwrap().as_ref(), b"\xff\x00\xfe");
     }
 
     #[test]
     fn the_same_bytes_are_kept_once() {
-        let mut spool = MemorySpool::default();
-        let first = spool.put(Bytes::from_static(b"same")).unwrap();
-        assert_eq!(spool.put(Bytes::from_static(b"same")).unwrap(), first);
-        assert_eq!(spool.blobs.len(), 1);
+        let spool = MemorySpool::default();
+        let first = spool.put("text", Bytes::from_static(b"same")).unwrap();
+        assert_eq!(spool.put("text", Bytes::from_static(b"same")).unwrap(), first);
+        assert_eq!(spool.blobs().len(), 1);
     }
 
     #[test]
     fn a_result_is_bounded() {
-        let mut spool = MemorySpool::default();
-        assert!(spool.put(vec![0; MAX_OUTPUT_BYTES].into()).is_ok());
-        assert_eq!(spool.put(vec![0; MAX_OUTPUT_BYTES + 1].into()).unwrap_err().code(), Code::ToolDownstream);
+        let spool = MemorySpool::default();
+        assert!(spool.put("text", vec![0; MAX_OUTPUT_BYTES].into()).is_ok());
+        assert_eq!(
+            spool.put("text", vec![0; MAX_OUTPUT_BYTES + 1].into()).unwrap_err().code(),
+            Code::SpoolFailed
+        );
     }
 }

@@ -1,17 +1,18 @@
+use std::any::Any;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use windlass_core::event::Failure;
-use windlass_core::{Cancel, Code, Error, Event, Status, StopReason, TurnEnd, TurnId, Usage};
+use windlass_core::{Cancel, Code, Error, Event, Status, StopReason, TurnEnd, TurnId, Usage, Values};
 
 use crate::agent::Answer;
 use crate::drive;
 use crate::log::{Log, Only, Subscription};
-use crate::session::Session;
+use crate::session::{Session, lock};
 
 type Driving = Pin<Box<dyn Future<Output = Result<Conclusion, Error>> + Send>>;
 
@@ -30,6 +31,8 @@ pub struct Turn {
     /// How the turn ended.
     conclusion: Option<Result<Conclusion, Error>>,
     control: TurnControl,
+    /// Read when the turn is first polled.
+    values: Arc<Mutex<Values>>,
     /// Made when the turn is first read as a stream: a turn that is only awaited builds no events.
     events: Option<Subscription>,
     is_error_shown: bool,
@@ -40,12 +43,32 @@ impl Turn {
         let log = session.open.log.clone();
         let control = TurnControl { cancel: Cancel::new(), after: log.len(), only: Only::default(), log };
         let closing = Closing(control.clone());
+        let values = Arc::new(Mutex::new(session.agent.values.clone()));
+        let given = values.clone();
         let driving = Box::pin(async move {
             // Moved in, so that it goes off when the driver is done or dropped, whichever comes first.
             let Closing(control) = &closing;
-            drive::run(session, &control.only, prompt, control.cancel.clone()).await
+            let values = lock(&given).clone();
+            drive::run(session, &control.only, prompt, values, control.cancel.clone()).await
         });
-        Self { driving: Some(driving), conclusion: None, control, events: None, is_error_shown: false }
+        Self {
+            driving: Some(driving),
+            conclusion: None,
+            control,
+            values,
+            events: None,
+            is_error_shown: false,
+        }
+    }
+
+    /// Gives a value to the handlers of this turn, which find it by its type: `context.get::<T>()?`. It takes
+    /// the place of one that the agent provides.
+    pub fn provide<T: Any + Send + Sync>(self, value: T) -> Self {
+        {
+            let mut values = lock(&self.values);
+            *values = std::mem::take(&mut *values).with(value);
+        }
+        self
     }
 
     /// A handle that can be cloned away: to abort the turn, or to watch it from elsewhere.

@@ -7,7 +7,7 @@ use crate::identity::{DispatchId, TurnId};
 use crate::model::{FinishReason, Usage};
 use crate::record::TurnToolCallContent;
 use crate::time::Timestamp;
-use crate::tool::{ExecutionEnd, ExecutionStart};
+use crate::tool::{ExecutionEnd, ExecutionProgress, ExecutionStart};
 
 /// Something that a subscriber sees.
 ///
@@ -125,6 +125,8 @@ pub enum EventKind {
     ToolExecutionStart(ExecutionStart),
     /// A handler has run.
     ToolExecutionEnd(ExecutionEnd),
+    /// A handler says how far it has come. Shown, never kept.
+    Progress(ExecutionProgress),
     /// What a reply cost.
     GenerationStats {
         /// Which model replied.

@@ -95,6 +95,11 @@ impl Args {
         Self(Arc::new(Inner { object, defect: Some(defect) }))
     }
 
+    /// Arguments that a check gave back.
+    pub(crate) fn checked(object: Map<String, Value>) -> Self {
+        Self(Arc::new(Inner { object, defect: None }))
+    }
+
     /// The same arguments, with what was found wrong with them when they were first read: an object that
     /// stands in a record no longer tells.
     pub(crate) fn with_defect(&self, defect: Option<String>) -> Self {

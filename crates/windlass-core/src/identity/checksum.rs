@@ -139,6 +139,11 @@ impl Digest {
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
+
+    /// Of bytes that were hashed as they came.
+    pub(crate) fn from_hash(hash: [u8; 32]) -> Self {
+        Self(hash)
+    }
 }
 
 /// SHA-256 over parts that cannot run into each other: each follows its length as a big-endian u64.

@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 
 /// Who made the record that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// Our caller: unknown fields are mistakes, and a checksum must be that of tool and args.
     Caller,
     /// A store, another version or another kit: unknown fields are kept and written back, and checksums
@@ -63,10 +63,10 @@ macro_rules! conversions {
         }
     };
 }
-pub(super) use conversions;
+pub(crate) use conversions;
 
 /// What is wrong with a field: a message about the field itself, or problems inside it.
-pub(super) struct Wrong(Vec<Problem>);
+pub(crate) struct Wrong(Vec<Problem>);
 
 impl From<String> for Wrong {
     fn from(message: String) -> Self {
@@ -81,17 +81,17 @@ impl From<Error> for Wrong {
 }
 
 /// Reads the fields of a record one by one and collects everything that is wrong with them.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     map: &'a Map<String, Value>,
     known: Vec<&'static str>,
     problems: Vec<Problem>,
 }
 
 /// The fields of a record that this version does not know.
-pub(super) type Extra = Option<Arc<Map<String, Value>>>;
+pub(crate) type Extra = Option<Arc<Map<String, Value>>>;
 
 impl<'a> Fields<'a> {
-    pub(super) fn of(value: &'a Value, code: Code) -> Result<Self, Error> {
+    pub(crate) fn of(value: &'a Value, code: Code) -> Result<Self, Error> {
         match value {
             Value::Object(map) => Ok(Self { map, known: Vec::new(), problems: Vec::new() }),
             other => {
@@ -100,7 +100,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn required<T, W: Into<Wrong>>(
+    pub(crate) fn required<T, W: Into<Wrong>>(
         &mut self,
         name: &'static str,
         read: impl FnOnce(&Value) -> Result<T, W>,
@@ -113,7 +113,7 @@ impl<'a> Fields<'a> {
         self.optional(name, read)
     }
 
-    pub(super) fn optional<T, W: Into<Wrong>>(
+    pub(crate) fn optional<T, W: Into<Wrong>>(
         &mut self,
         name: &'static str,
         read: impl FnOnce(&Value) -> Result<T, W>,
@@ -132,7 +132,7 @@ impl<'a> Fields<'a> {
 
     /// An optional field whose values may be more in later versions: what a store holds and this version
     /// does not understand is kept like an unknown field.
-    pub(super) fn extensible<T: DeserializeOwned>(
+    pub(crate) fn extensible<T: DeserializeOwned>(
         &mut self,
         name: &'static str,
         source: Source,
@@ -144,12 +144,12 @@ impl<'a> Fields<'a> {
         self.optional(name, typed)
     }
 
-    pub(super) fn problem(&mut self, name: &str, message: impl Into<String>) {
+    pub(crate) fn problem(&mut self, name: &str, message: impl Into<String>) {
         self.problems.push(Problem::at(format!("/{name}"), message));
     }
 
     /// The problems found so far, and the fields that nobody asked for.
-    pub(super) fn finish(mut self, source: Source) -> (Vec<Problem>, Extra) {
+    pub(crate) fn finish(mut self, source: Source) -> (Vec<Problem>, Extra) {
         let mut extra = Map::new();
         for (name, value) in self.map {
             if self.known.contains(&name.as_str()) {
@@ -168,12 +168,12 @@ impl<'a> Fields<'a> {
 }
 
 /// Writes the fields that this version does not know.
-pub(super) fn write_extra<M: SerializeMap>(map: &mut M, extra: &Extra) -> Result<(), M::Error> {
+pub(crate) fn write_extra<M: SerializeMap>(map: &mut M, extra: &Extra) -> Result<(), M::Error> {
     extra.iter().flat_map(|extra| extra.iter()).try_for_each(|(name, value)| map.serialize_entry(name, value))
 }
 
 /// Writes an optional field: absent, never null.
-pub(super) fn entry<M: SerializeMap, T: Serialize>(
+pub(crate) fn entry<M: SerializeMap, T: Serialize>(
     map: &mut M,
     name: &'static str,
     value: Option<&T>,
@@ -182,7 +182,7 @@ pub(super) fn entry<M: SerializeMap, T: Serialize>(
 }
 
 /// The error for a record that could not be built.
-pub(super) fn invalid(code: Code, problems: Vec<Problem>) -> Error {
+pub(crate) fn invalid(code: Code, problems: Vec<Problem>) -> Error {
     let record = match code {
         Code::InvalidToolCall => "ToolCall",
         Code::InvalidToolCallContent => "TurnToolCallContent",
@@ -193,31 +193,31 @@ pub(super) fn invalid(code: Code, problems: Vec<Problem>) -> Error {
     Error::new(code, format!("this is no valid {record}; correct what is listed")).with_problems(problems)
 }
 
-pub(super) fn text(value: &Value) -> Result<&str, String> {
+pub(crate) fn text(value: &Value) -> Result<&str, String> {
     value.as_str().ok_or_else(|| format!("expected a string, got {}", kind(value)))
 }
 
-pub(super) fn boolean(value: &Value) -> Result<bool, String> {
+pub(crate) fn boolean(value: &Value) -> Result<bool, String> {
     value.as_bool().ok_or_else(|| format!("expected true or false, got {}", kind(value)))
 }
 
-pub(super) fn time(value: &Value) -> Result<Timestamp, String> {
+pub(crate) fn time(value: &Value) -> Result<Timestamp, String> {
     Timestamp::try_from(value).map_err(|error| error.message().to_owned())
 }
 
 /// Anything that parses from a text: a checksum, an id.
-pub(super) fn parsed<T: std::str::FromStr<Err = Error>>(value: &Value) -> Result<T, String> {
+pub(crate) fn parsed<T: std::str::FromStr<Err = Error>>(value: &Value) -> Result<T, String> {
     text(value)?.parse().map_err(|error: Error| error.message().to_owned())
 }
 
 /// Reads an optional field of a raw form: it may be absent, and it is never null.
-pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
 /// Anything that serde can read.
-pub(super) fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+pub(crate) fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     T::deserialize(value).map_err(|error| error.to_string())
 }

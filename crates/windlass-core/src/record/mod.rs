@@ -10,7 +10,7 @@
 //! `TryFrom` and the guards refuse unknown fields; `Deserialize`, which reads stored records and those of
 //! other versions, keeps them and writes them back.
 
-mod fields;
+pub(crate) mod fields;
 mod message;
 mod results;
 mod tool_call;

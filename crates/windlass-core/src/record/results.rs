@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
 use super::fields::{self, Extra, Source, entry, write_extra};
-use crate::identity::{Digest, kind};
+use crate::identity::{Digest, canonical, kind};
+use crate::spool::Sealed;
 
 /// What stands under `type` in an [`ArtifactRef`]. A field, because serde does not read the tag of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,24 +44,23 @@ pub struct ArtifactRef {
 }
 
 impl ArtifactRef {
-    /// The type of results that say nothing else.
-    pub const TEXT: &str = "text";
-
     const FIELDS: &[&str] = &["type", "artifactType", "digest", "byteLength", "lineCount"];
 
-    /// Describes bytes that lie in memory.
-    pub fn describe(artifact_type: impl Into<Arc<str>>, bytes: &[u8]) -> Self {
-        // `\r\n` ends with the same byte, so counting `\n` counts both terminators.
-        let newlines = memchr::memchr_iter(b'\n', bytes).count() as u64;
-        let has_open_line = bytes.last().is_some_and(|byte| *byte != b'\n');
+    /// Refers to sealed bytes as a result of this type.
+    pub fn new(artifact_type: impl Into<Arc<str>>, sealed: Sealed) -> Self {
         Self {
             r#type: ArtifactTag::Artifact,
             artifact_type: artifact_type.into(),
-            digest: Digest::of(bytes),
-            byte_length: bytes.len() as u64,
-            line_count: newlines + u64::from(has_open_line),
+            digest: sealed.digest,
+            byte_length: sealed.byte_length,
+            line_count: sealed.line_count,
             extra: None,
         }
+    }
+
+    /// Describes bytes that lie in memory.
+    pub fn describe(artifact_type: impl Into<Arc<str>>, bytes: &[u8]) -> Self {
+        Self::new(artifact_type, Sealed::of(bytes))
     }
 
     fn read(value: &Value, source: Source) -> Result<Self, String> {
@@ -205,6 +205,26 @@ impl ToolResults {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
+        }
+    }
+
+    /// What these results are, as a hash: equal for equal contents. Media whose bytes are not known count by
+    /// their description.
+    pub fn digest(&self) -> Digest {
+        let of_media = |media: &MediaRef| {
+            media.digest.unwrap_or_else(|| {
+                Digest::of(canonical(&serde_json::to_value(media).unwrap_or_default()).as_bytes())
+            })
+        };
+        let of_all = |digests: Vec<[u8; 32]>| Digest::of(&digests.concat());
+        match self {
+            Self::Text(text) => Digest::of(text.as_bytes()),
+            Self::Artifact(artifact) => artifact.digest,
+            Self::Artifacts(list) => {
+                of_all(list.iter().map(|artifact| *artifact.digest.as_bytes()).collect())
+            }
+            Self::Media(media) => of_media(media),
+            Self::MediaList(list) => of_all(list.iter().map(|media| *of_media(media).as_bytes()).collect()),
         }
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::fields::{self, Extra, Fields, Source, conversions, entry, invalid, write_extra};
-use super::{ArtifactRef, ToolMessage, ToolResults, TurnToolCallContent};
+use super::{ToolMessage, ToolResults, TurnToolCallContent};
 use crate::error::{Code, Error, Problem, shorten};
 use crate::identity::{Args, Checksum, Digest, EffectiveChecksum, OperationId, ToolCallId};
 use crate::time::Timestamp;
@@ -162,6 +162,8 @@ pub struct Settlement {
     operation: Option<(EffectiveChecksum, OperationId)>,
     result_digest: Digest,
     label: Label,
+    from_artifact_tool: bool,
+    inline: bool,
 }
 
 impl Settlement {
@@ -169,23 +171,56 @@ impl Settlement {
     pub fn error(at: Timestamp, outcome: Outcome, detail: impl Into<String>, label: Label) -> Self {
         let detail: Arc<str> = shorten(detail.into(), MAX_ERROR_BYTES).into();
         let result_digest = Digest::of(detail.as_bytes());
-        let results = ToolResults::Text(detail);
-        Self { at, is_error: true, results, outcome, operation: None, result_digest, label }
+        Self::new(at, true, ToolResults::Text(detail), outcome, result_digest, label)
     }
 
-    /// A call that produced an artifact.
-    pub fn artifact(at: Timestamp, artifact: ArtifactRef, label: Label) -> Self {
-        let result_digest = artifact.digest;
-        let results = ToolResults::Artifact(artifact);
+    /// A call that produced something. A text is the answer of an artifact tool.
+    ///
+    /// Fails if the results are a list without an entry.
+    pub fn produced(at: Timestamp, results: ToolResults, label: Label) -> Result<Self, Error> {
+        if results.is_empty_list() {
+            let problem = Problem::at("/results", "a list of results must not be empty");
+            return Err(invalid(Code::InvalidToolCall, vec![problem]));
+        }
+        let result_digest = results.digest();
+        let outcome = Outcome::Succeeded;
+        let from_artifact_tool = matches!(results, ToolResults::Text(_));
+        Ok(Self { from_artifact_tool, ..Self::new(at, false, results, outcome, result_digest, label) })
+    }
+
+    fn new(
+        at: Timestamp,
+        is_error: bool,
+        results: ToolResults,
+        outcome: Outcome,
+        result_digest: Digest,
+        label: Label,
+    ) -> Self {
         Self {
             at,
-            is_error: false,
+            is_error,
             results,
-            outcome: Outcome::Succeeded,
+            outcome,
             operation: None,
             result_digest,
             label,
+            from_artifact_tool: false,
+            inline: true,
         }
+    }
+
+    /// Says whether the result stands in the conversation itself.
+    #[must_use]
+    pub fn inline(mut self, inline: bool) -> Self {
+        self.inline = inline;
+        self
+    }
+
+    /// Marks the failure of an artifact tool.
+    #[must_use]
+    pub fn of_artifact_tool(mut self) -> Self {
+        self.from_artifact_tool = true;
+        self
     }
 
     /// Adds what ran, and which run it was.
@@ -249,8 +284,8 @@ impl ToolCall {
             created_at: announced.created_at(),
             updated_at: at,
             completed_at: at,
-            from_artifact_tool: false,
-            inline: true,
+            from_artifact_tool: settlement.from_artifact_tool,
+            inline: settlement.inline,
             effective_checksum,
             operation_id,
             result_digest: Some(settlement.result_digest),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::MAX_DETAIL_BYTES;
-use crate::error::{Cause, causes, shorten};
+use crate::error::{Cause, Code, Error, causes, shorten};
 
 /// What happens after a call has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -79,21 +79,46 @@ impl ToolError {
     pub(super) fn into_cause(self) -> Option<Cause> {
         self.cause
     }
+
+    /// *Failed*, in the words of the cause and of its own causes.
+    pub(super) fn from_cause(cause: Cause) -> Self {
+        Self { disposition: Disposition::Failed, message: words(&*cause), cause: Some(cause) }
+    }
+
+    /// The error that stands for this one in a chain of causes.
+    pub(super) fn into_error(self) -> Error {
+        let error = Error::new(Code::ToolDownstream, self.to_string());
+        match self.cause {
+            Some(cause) if is_transient(&cause) => error.transient().with_shared_cause(cause),
+            Some(cause) => error.with_shared_cause(cause),
+            None => error,
+        }
+    }
 }
 
 impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
     fn from(cause: E) -> Self {
-        let mut message = cause.to_string();
-        for source in causes(&cause) {
-            let text = source.to_string();
-            // Many errors repeat their source in their own message.
-            if !message.ends_with(&text) {
-                message.push_str(": ");
-                message.push_str(&text);
-            }
-        }
-        Self::caused(Disposition::Failed, message, cause)
+        Self::from_cause(Arc::new(cause))
     }
+}
+
+/// What an error and its causes say.
+fn words(error: &(dyn StdError + 'static)) -> String {
+    let mut message = error.to_string();
+    for source in causes(error) {
+        let text = source.to_string();
+        // Many errors repeat their source in their own message.
+        if !message.ends_with(&text) {
+            message.push_str(": ");
+            message.push_str(&text);
+        }
+    }
+    message
+}
+
+/// Whether trying again may help, as far as the cause can tell.
+pub(super) fn is_transient(cause: &Cause) -> bool {
+    cause.downcast_ref::<Error>().is_some_and(Error::is_transient)
 }
 
 impl fmt::Display for ToolError {

@@ -1,24 +1,25 @@
 use std::any::Any;
-use std::borrow::Cow;
 use std::fmt;
-use std::future::{Future, pending, poll_fn};
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Admission, Disposition, Effect, Running, Tool, ToolContext, ToolError, ToolOutput};
-use crate::cancel::Cancel;
+use super::erased::{Admitted, Running, Work};
+use super::refusal::Reason;
+use super::{
+    CallError, Effect, ExecutionEnd, ExecutionProgress, ExecutionStart, Refusal, Scope, Tool, ToolContext,
+    ToolError, ToolOutput, Values,
+};
+use crate::cancel::{Cancel, Cancelled};
 use crate::entropy::Entropy;
 use crate::error::{Code, Error, Problem, shorten};
-use crate::identity::{
-    Args, Checksum, EffectiveChecksum, OperationId, SessionId, ToolCallId, TurnId, exact_object,
-};
-use crate::record::{Outcome, ToolCall};
-use crate::time::{Clock, Timestamp};
+use crate::identity::{Args, EffectiveChecksum, OperationId, ToolCallId};
+use crate::record::Outcome;
+use crate::spool::{Pass, Spool};
+use crate::time::Clock;
 
 /// How long a handler may go on after its turn was aborted, before its future is dropped.
 pub const ABORT_GRACE: Duration = Duration::from_secs(5);
@@ -30,20 +31,12 @@ pub const MAX_DETAIL_BYTES: usize = 4096;
 /// What a model is told about a call that may have done its work without returning.
 pub const UNKNOWN_EFFECT: &str = "Whether it took effect is unknown: find out before you call it again";
 
-/// Where a call happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scope {
-    /// The session.
-    pub session: SessionId,
-    /// The turn.
-    pub turn: TurnId,
-}
-
 /// The surroundings of an executor: where it is, who decides, and who is told.
 ///
 /// # Contract
 ///
-/// `authorise` is asked once per call, after validation and before anything runs; an error means *no*.
+/// `authorise` is asked once per call, after validation and before anything runs; an error means *no*. It is
+/// shown the arguments that the handler would get, and whether the tool's author wants somebody to agree.
 /// `started` returns once the start is kept, and an error stops the call before its handler runs.
 /// `ended` is called exactly once for each `started` that succeeded, whatever happens to the handler.
 pub trait Host: Send + Sync + 'static {
@@ -60,146 +53,32 @@ pub trait Host: Send + Sync + 'static {
     fn cancel(&self) -> &Cancel;
 
     /// May this operation run?
-    fn authorise(&self, start: &ExecutionStart) -> impl Future<Output = Result<(), Error>> + Send;
+    fn authorise(
+        &self,
+        tool: &Tool,
+        start: &ExecutionStart,
+    ) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// The handler is about to run.
     fn started(&self, start: &ExecutionStart) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// The handler has run.
     fn ended(&self, end: ExecutionEnd);
-}
 
-/// The start of a handler's run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ExecutionStart {
-    /// The tool.
-    pub tool_name: Arc<str>,
-    /// The checksum of the call: equal to that of its stream form and its record.
-    pub call_id: Checksum,
-    /// The id of the call.
-    pub tool_call_id: ToolCallId,
-    /// The arguments.
-    pub args: Args,
-    /// When the handler was started.
-    pub started_at: Timestamp,
-    /// What runs.
-    pub effective_checksum: EffectiveChecksum,
-    /// Which run this is.
-    pub operation_id: OperationId,
-}
-
-/// From when to when a handler ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Span {
-    /// When it was started.
-    pub started_at: Timestamp,
-    /// When it ended.
-    pub ended_at: Timestamp,
-}
-
-/// The end of a handler's run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ExecutionEnd {
-    /// The tool.
-    pub tool_name: Arc<str>,
-    /// The checksum of the call, as in the start.
-    pub call_id: Checksum,
-    /// The id of the call.
-    pub tool_call_id: ToolCallId,
-    /// The arguments, as in the start.
-    pub args: Args,
-    /// When the handler was started.
-    pub started_at: Timestamp,
-    /// When it ended.
-    pub ended_at: Timestamp,
-    /// How long it ran.
-    pub duration_ms: u64,
-    /// True if it did not return a result.
-    pub is_error: bool,
-}
-
-impl ExecutionEnd {
-    /// The end of a run that started so.
-    pub fn of(start: &ExecutionStart, ended_at: Timestamp, is_error: bool) -> Self {
-        let ended_at = ended_at.max(start.started_at);
-        Self {
-            tool_name: start.tool_name.clone(),
-            call_id: start.call_id,
-            tool_call_id: start.tool_call_id.clone(),
-            args: start.args.clone(),
-            started_at: start.started_at,
-            ended_at,
-            duration_ms: ended_at.millis_since(start.started_at),
-            is_error,
-        }
+    /// What the program gave to the handlers of this turn.
+    fn values(&self) -> &Values {
+        const NONE: &Values = &Values::new();
+        NONE
     }
 
-    /// The end of the run that led to this record.
-    pub(crate) fn settled(call: &ToolCall, span: Span) -> Self {
-        Self {
-            tool_name: call.tool().into(),
-            call_id: call.checksum(),
-            tool_call_id: call.id().clone(),
-            args: call.shared_args().clone(),
-            started_at: span.started_at,
-            ended_at: span.ended_at,
-            duration_ms: span.ended_at.millis_since(span.started_at),
-            is_error: call.is_error(),
-        }
+    /// A handler says how far it has come. Called from its thread, so it must not block.
+    fn progressed(&self, progress: ExecutionProgress) {
+        let _ = progress;
     }
 
-    /// From when to when the handler ran.
-    pub fn span(&self) -> Span {
-        Span { started_at: self.started_at, ended_at: self.ended_at }
-    }
-}
-
-/// Why a call has no output.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct CallError {
-    /// What went wrong, in words for the model.
-    pub error: Error,
-    /// What happens next.
-    pub disposition: Disposition,
-    /// Whether the handler ran, and whether that is known.
-    pub outcome: Outcome,
-}
-
-impl CallError {
-    /// A call that came out so; the model is told, and the turn goes on.
-    pub fn new(error: Error, outcome: Outcome) -> Self {
-        Self { error, disposition: Disposition::Failed, outcome }
-    }
-
-    /// A call whose handler has done its work and returned, but whose result could not be kept.
-    pub fn result_lost(tool: &str, cause: Error) -> Self {
-        let message = format!(
-            "`{tool}` ran and took effect, but its result could not be kept: {}. Do not call it again to get it",
-            cause.message()
-        );
-        Self::new(Error::new(Code::ToolDownstream, message).with_cause(cause), Outcome::Succeeded)
-    }
-
-    fn not_run(error: Error) -> Self {
-        Self::new(error, Outcome::NotRun)
-    }
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
-    }
-}
-
-impl std::error::Error for CallError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
+    /// Where handlers may write results as they come.
+    fn spool(&self) -> Option<Arc<dyn Spool>> {
+        None
     }
 }
 
@@ -240,56 +119,46 @@ impl<H: Host> Executor<H> {
     pub async fn call_as(&self, id: ToolCallId, args: Args) -> Result<ToolOutput, CallError> {
         let (tool, host) = (&self.tool, &*self.host);
         let call_id = args.checksum(tool.name());
-        if let Some(defect) = args.defect() {
-            return Err(self.invalid(Problem::at("", defect)));
-        }
-        let checked = match &tool.0.check {
-            Some(check) => check.check(tool.name(), args.object()).map(Cow::Owned).map_err(refused)?,
-            None => Cow::Borrowed(args.object()),
-        };
-        // Computed once: these bytes are hashed, shown to whoever approves, and read by the handler.
-        let effective = exact_object(&checked);
-        drop(checked);
-        let ready = match tool.admit(&effective) {
-            Ok(ready) => ready,
-            Err(Admission::Refused(problem)) => return Err(self.invalid(problem)),
-            Err(Admission::Panicked(message)) => {
-                let cause = Error::new(Code::ToolPanicked, message);
-                return Err(CallError { outcome: Outcome::NotRun, ..self.downstream(cause) });
-            }
-        };
-        let effective_checksum = EffectiveChecksum::of(tool.name(), tool.0.digest, &effective);
+        let Admitted { args: effective, bytes, ready } = tool.admit(&args)?;
+        judge(tool, contain(|| ready.check(), Some(self.watch())).await)?;
+        let effective_checksum = EffectiveChecksum::of(tool.name(), tool.digest(), &bytes);
+        drop(bytes);
         let Scope { session, turn } = host.scope();
-        let operation_id = OperationId::of(session, turn, &id, effective_checksum);
         let mut start = ExecutionStart {
-            tool_name: tool.name().into(),
+            tool_name: tool.shared_name(),
             call_id,
-            tool_call_id: id.clone(),
+            effective_args: (effective != *args.object()).then(|| Args::checked(effective)),
             args,
             started_at: host.clock().now(),
             effective_checksum,
-            operation_id,
+            operation_id: OperationId::of(session, turn, &id, effective_checksum),
+            tool_call_id: id,
         };
-        host.authorise(&start).await.map_err(CallError::not_run)?;
+        host.authorise(tool, &start).await.map_err(CallError::not_run)?;
         if host.cancel().is_cancelled() {
             return Err(CallError::not_run(aborted(tool.name())));
         }
         start.started_at = host.clock().now();
         host.started(&start).await.map_err(CallError::not_run)?;
-        let context =
-            ToolContext { tool_call_id: id, checksum: call_id, operation_id, cancel: host.cancel().clone() };
+        let start = Arc::new(start);
+        let pass = Pass::default();
+        let context = ToolContext::new(tool.clone(), start.clone(), self.host.clone(), pass);
         let mut ending = Ending { host, start: &start, is_error: true };
-        let result = self.run(|| ready(context)).await;
+        let result = self.run(|| ready.run(context)).await;
         ending.is_error = result.is_err();
         drop(ending);
         result
     }
 
+    /// What ends a handler that does not end by itself.
+    fn watch(&self) -> Watch<'_> {
+        let host = &*self.host;
+        Watch { clock: host.clock(), timeout: self.tool.definition().timeout, cancel: host.cancel() }
+    }
+
     /// Runs the handler and contains it: panics, time, cancellation.
     async fn run(&self, begin: impl FnOnce() -> Running) -> Result<ToolOutput, CallError> {
-        let host = &*self.host;
-        let timeout = self.tool.definition().timeout;
-        match supervise(begin, host.clock(), timeout, host.cancel()).await {
+        match contain(begin, Some(self.watch())).await {
             End::Returned(Ok(Ok(output))) => Ok(output),
             End::Returned(Ok(Err(error))) => {
                 let cause = Error::new(Code::ToolDownstream, error.to_string());
@@ -297,19 +166,9 @@ impl<H: Host> Executor<H> {
             }
             End::Returned(Err(error)) => Err(self.failed(error)),
             End::Panicked(message) => Err(self.unfinished(Error::new(Code::ToolPanicked, message))),
-            End::TimedOut => {
-                let message = format!("it did not return within {} s", timeout.as_secs_f64());
-                Err(self.unfinished(Error::new(Code::ToolTimedOut, message).transient()))
-            }
+            End::TimedOut => Err(self.unfinished(out_of_time(&self.tool))),
             End::Aborted => Err(self.unfinished(Error::new(Code::TurnAborted, "the turn was aborted"))),
         }
-    }
-
-    fn invalid(&self, problem: Problem) -> CallError {
-        let name = self.tool.name();
-        let message =
-            format!("the arguments of `{name}` are not valid, so it did not run; call it again, corrected");
-        refused(Error::new(Code::InvalidToolArgs, message).with_problems(vec![problem]))
     }
 
     /// The handler returned an error.
@@ -317,7 +176,7 @@ impl<H: Host> Executor<H> {
         let disposition = error.disposition();
         let mut wrapped = Error::new(Code::ToolDownstream, format!("`{}` failed: {error}", self.tool.name()));
         if let Some(cause) = error.into_cause() {
-            if cause.downcast_ref::<Error>().is_some_and(Error::is_transient) {
+            if super::error::is_transient(&cause) {
                 wrapped = wrapped.transient();
             }
             wrapped = wrapped.with_shared_cause(cause);
@@ -328,7 +187,7 @@ impl<H: Host> Executor<H> {
     /// The handler was started and did not return.
     fn unfinished(&self, cause: Error) -> CallError {
         let effect = self.tool.effect();
-        let CallError { error: plain, .. } = self.downstream(cause);
+        let plain = downstream(self.tool.name(), cause);
         if effect == Effect::Pure {
             return CallError::new(plain, Outcome::Failed);
         }
@@ -340,26 +199,56 @@ impl<H: Host> Executor<H> {
             if effect == Effect::Once { Outcome::Unknown } else { Outcome::Failed },
         )
     }
-
-    fn downstream(&self, cause: Error) -> CallError {
-        let reason = match cause.code() {
-            Code::ToolPanicked => format!("it panicked: {}", cause.message()),
-            _ => cause.message().to_owned(),
-        };
-        let is_transient = cause.is_transient();
-        let error = Error::new(Code::ToolDownstream, format!("`{}` failed: {reason}", self.tool.name()))
-            .with_cause(cause);
-        CallError {
-            error: if is_transient { error.transient() } else { error },
-            disposition: Disposition::Failed,
-            outcome: Outcome::Failed,
-        }
-    }
 }
 
-/// The arguments do not fit; the model may correct them.
-fn refused(error: Error) -> CallError {
-    CallError { error, disposition: Disposition::Retry, outcome: Outcome::NotRun }
+/// What came of an author's own check.
+pub(super) fn judge(tool: &Tool, end: End<Result<(), Refusal>>) -> Result<(), CallError> {
+    let cause = match end {
+        End::Returned(Ok(())) => return Ok(()),
+        End::Returned(Err(Refusal(Reason::Problems(problems)))) => {
+            return Err(invalid(tool.name(), problems));
+        }
+        End::Returned(Err(Refusal(Reason::Unable(cause)))) => ToolError::from_cause(cause).into_error(),
+        End::Panicked(message) => Error::new(Code::ToolPanicked, message),
+        End::TimedOut => out_of_time(tool),
+        End::Aborted => return Err(CallError::not_run(aborted(tool.name()))),
+    };
+    let is_transient = cause.is_transient();
+    let message = format!(
+        "the arguments of `{}` could not be checked, so it did not run: {}",
+        tool.name(),
+        cause.message()
+    );
+    let error = Error::new(Code::ToolDownstream, message).with_cause(cause);
+    Err(CallError::not_run(if is_transient { error.transient() } else { error }))
+}
+
+/// The error of arguments that do not fit.
+pub(super) fn invalid(tool: &str, problems: Vec<Problem>) -> CallError {
+    let message =
+        format!("the arguments of `{tool}` are not valid, so it did not run; call it again, corrected");
+    CallError::refused(Error::new(Code::InvalidToolArgs, message).with_problems(problems))
+}
+
+/// The error of a handler whose arguments could not even be read.
+pub(super) fn panicked_early(tool: &str, payload: &(dyn Any + Send)) -> CallError {
+    CallError::not_run(downstream(tool, Error::new(Code::ToolPanicked, panic_message(payload))))
+}
+
+fn out_of_time(tool: &Tool) -> Error {
+    let message = format!("it did not return within {} s", tool.definition().timeout.as_secs_f64());
+    Error::new(Code::ToolTimedOut, message).transient()
+}
+
+/// Wraps what became of a handler that returned nothing.
+fn downstream(tool: &str, cause: Error) -> Error {
+    let reason = match cause.code() {
+        Code::ToolPanicked => format!("it panicked: {}", cause.message()),
+        _ => cause.message().to_owned(),
+    };
+    let is_transient = cause.is_transient();
+    let error = Error::new(Code::ToolDownstream, format!("`{tool}` failed: {reason}")).with_cause(cause);
+    if is_transient { error.transient() } else { error }
 }
 
 /// The error of a call that an abort kept from running.
@@ -380,46 +269,53 @@ impl<H: Host> Drop for Ending<'_, H> {
     }
 }
 
-enum End {
-    Returned(Result<Result<ToolOutput, ToolError>, ToolError>),
+/// How a piece of an author's code ended.
+pub(super) enum End<T> {
+    Returned(T),
     Panicked(String),
     TimedOut,
     Aborted,
 }
 
-/// The future of a handler. Its destructor is the handler's code too: a panic in it changes nothing about
-/// how the call ended.
-struct Contained(Running);
+/// What ends a piece of an author's code that does not end by itself.
+pub(super) struct Watch<'a> {
+    clock: &'a dyn Clock,
+    timeout: Duration,
+    cancel: &'a Cancel,
+}
 
-impl Drop for Contained {
+/// A future of an author. Its destructor is the author's code too: a panic in it changes nothing about how
+/// the call ended.
+struct Contained<'a, T>(Option<Work<'a, T>>);
+
+impl<T> Drop for Contained<'_, T> {
     fn drop(&mut self) {
-        let running = std::mem::replace(&mut self.0, Box::pin(pending()));
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(running)));
+        let work = self.0.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(work)));
     }
 }
 
-async fn supervise(
-    begin: impl FnOnce() -> Running,
-    clock: &dyn Clock,
-    timeout: Duration,
-    cancel: &Cancel,
-) -> End {
-    let mut running = match catch_unwind(AssertUnwindSafe(begin)) {
-        Ok(running) => Contained(running),
+/// Runs a piece of an author's code; nobody watches over its time if there is no watch.
+pub(super) async fn contain<'a, T>(begin: impl FnOnce() -> Work<'a, T>, watch: Option<Watch<'_>>) -> End<T> {
+    let mut work = match catch_unwind(AssertUnwindSafe(begin)) {
+        Ok(work) => Contained(Some(work)),
         Err(payload) => return End::Panicked(panic_message(&*payload)),
     };
-    // Timers are made when the handler first waits: many never do.
+    // Timers are made when the code first waits: many never do.
     let mut deadline = None;
     let mut grace = None;
-    let mut cancelled = pin!(cancel.cancelled());
+    let mut cancelled = pin!(watch.as_ref().map(|watch| watch.cancel.cancelled()));
     poll_fn(|cx| {
-        // The handler first: a result that is there is never thrown away.
-        match catch_unwind(AssertUnwindSafe(|| running.0.as_mut().poll(cx))) {
+        // The author's code first: a result that is there is never thrown away.
+        let Some(running) = work.0.as_mut() else { return Poll::Pending };
+        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(cx))) {
             Ok(Poll::Ready(result)) => return Poll::Ready(End::Returned(result)),
             Err(payload) => return Poll::Ready(End::Panicked(panic_message(&*payload))),
             Ok(Poll::Pending) => {}
         }
-        if grace.is_none() && cancelled.as_mut().poll(cx).is_ready() {
+        let Some(Watch { clock, timeout, .. }) = watch else { return Poll::Pending };
+        let is_raised = |cancelled: Pin<&mut Cancelled<'_>>| cancelled.poll(cx).is_ready();
+        if grace.is_none() && cancelled.as_mut().as_pin_mut().is_some_and(is_raised) {
             grace = Some(clock.sleep(ABORT_GRACE));
         }
         if grace.as_mut().is_some_and(|grace| grace.as_mut().poll(cx).is_ready()) {

@@ -14,7 +14,7 @@ use super::{Definition, Effect, IntoToolOutput, ToolContext, ToolError, TypedToo
 /// arguments takes a struct without fields.
 ///
 /// ```
-/// use windlass_core::{Effect, Tool, tool_fn};
+/// use windlass_core::{Effect, TypedTool, tool_fn};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct City { city: String }
@@ -22,8 +22,8 @@ use super::{Definition, Effect, IntoToolOutput, ToolContext, ToolError, TypedToo
 /// let weather = tool_fn("weather", "Current weather in a city.", Effect::Pure, |args: City| async move {
 ///     Ok(format!("Rain in {}.", args.city))
 /// });
-/// assert_eq!(Tool::new(weather)?.describe().input_schema["required"][0], "city");
-/// # Ok::<(), windlass_core::Error>(())
+/// assert_eq!(weather.definition().name, "weather");
+/// assert_eq!(weather.input_schema().to_value()["required"][0], "city");
 /// ```
 pub fn tool_fn<A, O, F, R>(
     name: impl Into<std::borrow::Cow<'static, str>>,
@@ -32,7 +32,7 @@ pub fn tool_fn<A, O, F, R>(
     function: F,
 ) -> ToolFn<F, A>
 where
-    A: DeserializeOwned + JsonSchema + Send + 'static,
+    A: DeserializeOwned + JsonSchema + Send + Sync + 'static,
     O: IntoToolOutput + Send + 'static,
     F: Fn(A) -> R + Send + Sync + 'static,
     R: Future<Output = Result<O, ToolError>> + Send + 'static,
@@ -64,7 +64,7 @@ impl<F, A> fmt::Debug for ToolFn<F, A> {
 
 impl<A, O, F, R> TypedTool for ToolFn<F, A>
 where
-    A: DeserializeOwned + JsonSchema + Send + 'static,
+    A: DeserializeOwned + JsonSchema + Send + Sync + 'static,
     O: IntoToolOutput + Send + 'static,
     F: Fn(A) -> R + Send + Sync + 'static,
     R: Future<Output = Result<O, ToolError>> + Send + 'static,

@@ -1,9 +1,11 @@
 use std::any::Any;
+use std::mem;
 
 use bytes::Bytes;
 use serde::Serialize;
 
 use super::ToolError;
+use crate::record::ArtifactRef;
 
 /// What a handler returned, before anybody has stored it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,21 +15,17 @@ pub enum ToolOutput {
     Text(String),
     /// Bytes as they are; nobody decodes them on the way.
     Bytes(Bytes),
-}
-
-impl ToolOutput {
-    /// The bytes of the output.
-    pub fn into_bytes(self) -> Bytes {
-        match self {
-            Self::Text(text) => text.into(),
-            Self::Bytes(bytes) => bytes,
-        }
-    }
+    /// A result that lies in the spool already, for example because the handler wrote it there.
+    Artifact(ArtifactRef),
+    /// Several of them; never empty.
+    Artifacts(Vec<ArtifactRef>),
 }
 
 /// What a handler may return: anything that serialises, or a [`ToolOutput`].
 ///
-/// A string is its own text, nothing at all (`()`, `None`) an empty one, and any other value its JSON.
+/// A string is its own text, nothing at all (`()`, `None`) an empty one, `Vec<u8>` and [`Bytes`] are bytes,
+/// an [`ArtifactRef`] (what [`SpoolWriter::seal`](crate::SpoolWriter::seal) gives) is the result that lies
+/// there already, and any other value is its JSON.
 ///
 /// ```
 /// use windlass_core::{IntoToolOutput, ToolOutput};
@@ -41,7 +39,7 @@ impl ToolOutput {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a tool",
-    note = "return a text, anything that implements `serde::Serialize`, or a `ToolOutput`"
+    note = "return a text, bytes, anything that implements `serde::Serialize`, or a `ToolOutput`"
 )]
 pub trait IntoToolOutput {
     /// The output, or a failure if the value does not serialise.
@@ -50,9 +48,21 @@ pub trait IntoToolOutput {
 
 impl<T: Serialize + 'static> IntoToolOutput for T {
     fn into_tool_output(mut self) -> Result<ToolOutput, ToolError> {
-        // The common case, without a detour through JSON.
-        if let Some(text) = (&mut self as &mut dyn Any).downcast_mut::<String>() {
-            return Ok(ToolOutput::Text(std::mem::take(text)));
+        let value: &mut dyn Any = &mut self;
+        if let Some(text) = value.downcast_mut::<String>() {
+            return Ok(ToolOutput::Text(mem::take(text)));
+        }
+        if let Some(bytes) = value.downcast_mut::<Vec<u8>>() {
+            return Ok(ToolOutput::Bytes(mem::take(bytes).into()));
+        }
+        if let Some(bytes) = value.downcast_mut::<Bytes>() {
+            return Ok(ToolOutput::Bytes(mem::take(bytes)));
+        }
+        if let Some(artifact) = value.downcast_ref::<ArtifactRef>() {
+            return Ok(ToolOutput::Artifact(artifact.clone()));
+        }
+        if let Some(artifacts) = value.downcast_mut::<Vec<ArtifactRef>>() {
+            return Ok(ToolOutput::artifacts(mem::take(artifacts)));
         }
         let json = serde_json::to_string(&self)?;
         Ok(ToolOutput::Text(match json.as_bytes() {
@@ -60,6 +70,21 @@ impl<T: Serialize + 'static> IntoToolOutput for T {
             [b'"', ..] => serde_json::from_str(&json)?,
             _ => json,
         }))
+    }
+}
+
+impl ToolOutput {
+    /// The text, if this is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Several results that lie in the spool; none at all is an empty text.
+    fn artifacts(artifacts: Vec<ArtifactRef>) -> Self {
+        if artifacts.is_empty() { Self::Text(String::new()) } else { Self::Artifacts(artifacts) }
     }
 }
 

@@ -11,7 +11,7 @@ use windlass_core::tool::{ExecutionEnd, ExecutionStart};
 use windlass_core::trust::{Label, Tier};
 use windlass_core::{
     Args, ArtifactRef, Code, DispatchId, Disposition, Entry, Error, Event, EventKind, Fact, Message, Outcome,
-    Role, StopReason, ToolCall, TurnEnd, TurnToolCallContent, Usage, json,
+    Role, StopReason, ToolCall, ToolResults, TurnEnd, TurnToolCallContent, Usage, json,
 };
 
 use crate::support::{DISPATCH, SESSION, TURN, at, call_id, json_object};
@@ -47,8 +47,10 @@ fn start(call: &TurnToolCallContent) -> ExecutionStart {
 
 fn succeeded(call: &TurnToolCallContent) -> ToolCall {
     let label = Label::of_call(Tier::Untrusted, call.tool(), call.id().clone());
-    let settlement = Settlement::artifact(at(4), ArtifactRef::describe(ArtifactRef::TEXT, b"Rain.\n"), label)
-        .of_operation(Some((HASH.parse().unwrap(), HASH.parse().unwrap())));
+    let settlement =
+        Settlement::produced(at(4), ToolResults::Artifact(ArtifactRef::describe("text", b"Rain.\n")), label)
+            .unwrap()
+            .of_operation(Some((HASH.parse().unwrap(), HASH.parse().unwrap())));
     ToolCall::settle(call, settlement)
 }
 

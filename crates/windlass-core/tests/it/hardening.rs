@@ -10,11 +10,11 @@ use windlass_core::record::{MAX_ERROR_BYTES, Settlement};
 use windlass_core::tool::{CallError, MAX_DETAIL_BYTES};
 use windlass_core::trust::Label;
 use windlass_core::{
-    Args, Code, Effect, Outcome, RawToolCall, Tool, ToolCall, ToolError, TurnToolCallContent, checksum, json,
+    Args, Code, Effect, Outcome, RawToolCall, ToolCall, ToolError, TurnToolCallContent, checksum, json,
     tool_fn,
 };
 
-use crate::support::{Recorder, Trace, at, call_id};
+use crate::support::{Recorder, Trace, at, call_id, unchecked};
 
 #[derive(Deserialize, JsonSchema)]
 struct Account {
@@ -23,11 +23,11 @@ struct Account {
 
 async fn run<A, F, R>(function: F, args: &str) -> Result<windlass_core::ToolOutput, CallError>
 where
-    A: serde::de::DeserializeOwned + JsonSchema + Send + 'static,
+    A: serde::de::DeserializeOwned + JsonSchema + Send + Sync + 'static,
     F: Fn(A) -> R + Send + Sync + 'static,
     R: Future<Output = Result<String, ToolError>> + Send + 'static,
 {
-    let tool = Tool::new(tool_fn("pay", "Pays.", Effect::Once, function)).unwrap();
+    let tool = unchecked(tool_fn("pay", "Pays.", Effect::Once, function)).unwrap();
     tool.executor(Arc::new(Recorder::new(&Trace::default()))).call(Args::read(args)).await
 }
 
@@ -35,7 +35,7 @@ where
 async fn a_handler_gets_the_integer_that_was_sent_or_none() {
     let number = |args: String| async move {
         let echo = |account: Account| async move { Ok(account.number.to_string()) };
-        run(echo, &args).await.map(|output| String::from_utf8(output.into_bytes().to_vec()).unwrap())
+        run(echo, &args).await.map(|output| output.as_text().unwrap().to_owned())
     };
     for exact in ["0", "9007199254740992", "9007199254740993", "18446744073709551615"] {
         assert_eq!(number(format!("{{\"number\":{exact}}}")).await.unwrap(), exact);
@@ -81,7 +81,7 @@ async fn an_error_quotes_little_of_what_was_sent() {
     let error = ToolCall::try_from(&json!({ long.as_str(): 1 })).unwrap_err();
     assert!(error.to_string().len() < 3_000);
     let tool = tool_fn(long, "Has a long name.", Effect::Pure, |_: Account| async { Ok("") });
-    assert!(Tool::new(tool).unwrap_err().to_string().len() < 1_000);
+    assert!(unchecked(tool).unwrap_err().to_string().len() < 1_000);
 }
 
 #[tokio::test(start_paused = true)]
@@ -268,8 +268,8 @@ async fn a_type_that_serde_buffers_gets_its_numbers_in_every_build() {
         Ok(format!("{amount} {} {}", outer.inner.ratio, outer.inner.count))
     };
     let args = r#"{"amount":1.5,"ratio":1e16,"count":18446744073709551615}"#;
-    let output = run(show, args).await.unwrap().into_bytes();
-    assert_eq!(output, "1.5 10000000000000000 18446744073709551615");
+    let output = run(show, args).await.unwrap();
+    assert_eq!(output.as_text().unwrap(), "1.5 10000000000000000 18446744073709551615");
 }
 
 #[test]

@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use serde_json::Value;
-use windlass_core::tool::{ExecutionEnd, ExecutionStart, Host, Scope};
-use windlass_core::{Cancel, Clock, Entropy, Error, SessionId, Sleep, Timestamp, ToolCallId, TurnId};
+use serde_json::{Map, Value};
+use windlass_core::tool::{Erase, ExecutionEnd, ExecutionStart, Host, Scope};
+use windlass_core::{
+    ArgsCheck, Cancel, Clock, Entropy, Error, SessionId, Sleep, Timestamp, Tool, ToolCallId, TurnId,
+};
 
 pub(crate) const SESSION: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 pub(crate) const TURN: &str = "01890a5d-ac97-7d4e-8c1b-0242ac120002";
@@ -26,6 +28,20 @@ pub(crate) fn call_id(text: &str) -> ToolCallId {
 
 pub(crate) fn scope() -> Scope {
     Scope { session: SESSION.parse::<SessionId>().unwrap(), turn: TURN.parse::<TurnId>().unwrap() }
+}
+
+/// Lets all arguments pass as they are: what remains is what the handler's type says.
+struct Anything;
+
+impl ArgsCheck for Anything {
+    fn check(&self, _: &str, args: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
+        Ok(args.clone())
+    }
+}
+
+/// A tool whose arguments only have to fit the handler's type.
+pub(crate) fn unchecked(tool: impl Erase) -> Result<Tool, Error> {
+    tool.erase(&|_, _| Ok(Arc::new(Anything)))
 }
 
 /// What happened, in order.
@@ -144,7 +160,7 @@ impl Host for Recorder {
         &self.cancel
     }
 
-    async fn authorise(&self, start: &ExecutionStart) -> Result<(), Error> {
+    async fn authorise(&self, _: &Tool, start: &ExecutionStart) -> Result<(), Error> {
         self.trace.note(format!("authorise {}", start.tool_call_id));
         self.asked.lock().unwrap().push(start.clone());
         // A host may take its time; nothing may overtake it.

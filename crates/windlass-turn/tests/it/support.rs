@@ -7,10 +7,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_core::event::{Entry, Fact};
 use windlass_core::{
-    Definition, Effect, Error, Event, EventKind, IntoTool, Model, Tool, ToolCall, ToolContext, ToolError,
+    Definition, Effect, Error, Event, EventKind, Model, Tool, ToolCall, ToolContext, ToolError,
     TranscriptMessage, TypedTool,
 };
 use windlass_testing::{FixedEntropy, PausedClock};
+use windlass_tool::IntoTool as _;
 use windlass_turn::{Agent, Conclusion, Session};
 
 /// What the handler of [`Act`] is told to do.

@@ -10,6 +10,8 @@ use serde_json::json;
 use windlass_core::tool::{DEFAULT_TIMEOUT, MAX_NAME_BYTES};
 use windlass_core::{Code, Definition, Effect, Error, Tool, tool_fn};
 
+use crate::support::unchecked;
+
 #[derive(Deserialize, JsonSchema)]
 struct City {
     /// City name, e.g. "Oslo"
@@ -27,11 +29,11 @@ enum Scale {
     Fahrenheit,
 }
 
-fn define<A: DeserializeOwned + JsonSchema + Send + 'static>(
+fn define<A: DeserializeOwned + JsonSchema + Send + Sync + 'static>(
     name: impl Into<String>,
     description: &'static str,
 ) -> Result<Tool, Error> {
-    Tool::new(tool_fn(name.into(), description, Effect::Pure, |_: A| async { Ok(()) }))
+    unchecked(tool_fn(name.into(), description, Effect::Pure, |_: A| async { Ok(()) }))
 }
 
 fn pointers(result: Result<Tool, Error>) -> Vec<String> {
@@ -92,12 +94,12 @@ fn a_description_is_exactly_name_description_and_schema() {
 #[test]
 fn what_is_not_said_has_its_default() {
     let tool = tool_fn("t", "Does it.", Effect::Once, |_: City| async { Ok(()) });
-    let definition = Tool::new(tool).unwrap().definition().clone();
-    assert_eq!(definition, Definition::new("t", "Does it.", Effect::Once));
+    let definition = unchecked(tool).unwrap().definition().clone();
+    assert_eq!(format!("{definition:#?}"), format!("{:#?}", Definition::new("t", "Does it.", Effect::Once)));
     assert_eq!((definition.timeout, definition.trusted), (DEFAULT_TIMEOUT, false));
     assert_eq!(DEFAULT_TIMEOUT, Duration::from_secs(60));
     let tool = tool_fn("t", "Does it.", Effect::Once, |_: City| async { Ok(()) })
         .with(|definition| definition.trusted().timeout(Duration::from_secs(1)));
-    let definition = Tool::new(tool).unwrap().definition().clone();
+    let definition = unchecked(tool).unwrap().definition().clone();
     assert_eq!((definition.timeout, definition.trusted), (Duration::from_secs(1), true));
 }

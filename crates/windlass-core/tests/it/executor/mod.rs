@@ -15,11 +15,11 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer};
 use windlass_core::tool::{CallError, Executor};
 use windlass_core::{
-    Args, Code, Definition, Disposition, Effect, Error, Outcome, Tool, ToolContext, ToolError, ToolOutput,
+    Args, Code, Definition, Disposition, Effect, Error, Outcome, ToolContext, ToolError, ToolOutput,
     TypedTool, checksum, json,
 };
 
-use crate::support::{Recorder, Trace, at, call_id};
+use crate::support::{Recorder, Trace, at, call_id, unchecked};
 
 /// What the handler of a [`Probe`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Bench {
     fn with_host(behaviour: Behaviour, effect: Effect, change: impl FnOnce(Recorder) -> Recorder) -> Self {
         let trace = Trace::default();
         let host = Arc::new(change(Recorder::new(&trace)));
-        let tool = Tool::new(Probe { behaviour, effect, trace: trace.clone() }).unwrap();
+        let tool = unchecked(Probe { behaviour, effect, trace: trace.clone() }).unwrap();
         let executor = tool.executor(host.clone());
         Self { trace, host, executor }
     }
@@ -325,7 +325,7 @@ async fn a_panic_while_arguments_are_read_happens_before_any_start() {
     let trace = Trace::default();
     let host = Arc::new(Recorder::new(&trace));
     let tool = windlass_core::tool_fn("boom", "Explodes.", Effect::Once, |_: Explosive| async { Ok(()) });
-    let executor = Tool::new(tool).unwrap().executor(host);
+    let executor = unchecked(tool).unwrap().executor(host);
     let CallError { error, outcome, .. } = executor.call(Args::read("{}")).await.unwrap_err();
     assert_eq!(
         chain(&error),
@@ -385,7 +385,7 @@ async fn a_handler_knows_its_call() {
     }
 
     let host = Arc::new(Recorder::new(&Trace::default()));
-    let executor = Tool::new(WhoAmI).unwrap().executor(host.clone());
+    let executor = unchecked(WhoAmI).unwrap().executor(host.clone());
     let output = executor.call_as(call_id("c9"), Args::read("{}")).await.unwrap();
     let [start] = host.starts().try_into().unwrap();
     let expected = format!("[\"c9\",\"{}\",\"{}\",false]", start.call_id, start.operation_id);

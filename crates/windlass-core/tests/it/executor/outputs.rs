@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use windlass_core::{Args, Code, Effect, IntoToolOutput, Outcome, Tool, ToolOutput, tool_fn};
+use windlass_core::{Args, ArtifactRef, Code, Effect, IntoToolOutput, Outcome, ToolOutput, tool_fn};
 
-use crate::support::{Recorder, Trace};
+use crate::support::{Recorder, Trace, unchecked};
 
 #[derive(Deserialize, schemars::JsonSchema)]
 struct Nothing {}
@@ -17,7 +17,7 @@ async fn output_of<O: IntoToolOutput + Clone + Send + Sync + 'static>(value: O) 
         let value = value.clone();
         async move { Ok(value) }
     });
-    let executor = Tool::new(tool).unwrap().executor(Arc::new(Recorder::new(&Trace::default())));
+    let executor = unchecked(tool).unwrap().executor(Arc::new(Recorder::new(&Trace::default())));
     executor.call(Args::read("{}")).await.unwrap()
 }
 
@@ -47,7 +47,7 @@ async fn a_text_is_itself_and_any_other_value_its_json() {
     assert_eq!(output_of(None::<String>).await, text(""));
     assert_eq!(output_of("null").await, text("null"));
     assert_eq!(output_of(vec![1, 2]).await, text("[1,2]"));
-    assert_eq!(output_of(Vec::<u8>::new()).await, text("[]"));
+    assert_eq!(output_of(Vec::<u16>::new()).await, text("[]"));
     assert_eq!(output_of(true).await, text("true"));
     assert_eq!(output_of(u64::MAX).await, text("18446744073709551615"));
     assert_eq!(
@@ -59,10 +59,22 @@ async fn a_text_is_itself_and_any_other_value_its_json() {
 #[tokio::test(start_paused = true)]
 async fn bytes_come_out_as_they_went_in() {
     let bytes = Bytes::from_static(b"\xff\xfe\0 not UTF-8 \xc3\x28");
-    let output = output_of(ToolOutput::Bytes(bytes.clone())).await;
-    assert_eq!(output, ToolOutput::Bytes(bytes.clone()));
-    assert_eq!(output.into_bytes(), bytes);
-    assert_eq!(output_of(text("as it is")).await.into_bytes(), "as it is");
+    let expected = ToolOutput::Bytes(bytes.clone());
+    assert_eq!(output_of(expected.clone()).await, expected);
+    assert_eq!(output_of(bytes.clone()).await, expected);
+    assert_eq!(output_of(bytes.to_vec()).await, expected);
+    assert_eq!(output_of(Vec::<u8>::new()).await, ToolOutput::Bytes(Bytes::new()));
+    assert_eq!(output_of(text("as it is")).await, text("as it is"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_that_lies_in_the_spool_is_referred_to() {
+    let artifact = |bytes: &str| ArtifactRef::describe("csv", bytes.as_bytes());
+    let (one, other) = (artifact("a,b\n"), artifact("c"));
+    assert_eq!(output_of(one.clone()).await, ToolOutput::Artifact(one.clone()));
+    let both = vec![one, other];
+    assert_eq!(output_of(both.clone()).await, ToolOutput::Artifacts(both));
+    assert_eq!(output_of(Vec::<ArtifactRef>::new()).await, text(""));
 }
 
 #[derive(Clone)]
@@ -78,7 +90,7 @@ impl Serialize for Unspeakable {
 async fn a_value_that_does_not_serialise_is_lost_and_the_effect_is_not_denied() {
     let tool = tool_fn("give", "Gives it back.", Effect::Once, |_: Nothing| async { Ok(Unspeakable) });
     let host = Arc::new(Recorder::new(&Trace::default()));
-    let error = Tool::new(tool).unwrap().executor(host.clone()).call(Args::read("{}")).await.unwrap_err();
+    let error = unchecked(tool).unwrap().executor(host.clone()).call(Args::read("{}")).await.unwrap_err();
     assert_eq!((error.error.code(), error.outcome), (Code::ToolDownstream, Outcome::Succeeded));
     let expected = "`give` ran and took effect, but its result could not be kept: no words for it. \
                     Do not call it again to get it";

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use windlass_core::tool::{ExecutionStart, Scope};
 use windlass_core::{Args, Code, Effect, Tool, canonical, tool_fn};
 
-use crate::support::{Recorder, Trace, call_id, scope};
+use crate::support::{Recorder, Trace, call_id, scope, unchecked};
 
 #[derive(Deserialize, schemars::JsonSchema)]
 struct Account {
@@ -17,7 +17,7 @@ struct Account {
 }
 
 fn transfer(name: &'static str, description: &'static str, effect: Effect) -> Tool {
-    Tool::new(tool_fn(name, description, effect, |_: Account| async { Ok("done") })).unwrap()
+    unchecked(tool_fn(name, description, effect, |_: Account| async { Ok("done") })).unwrap()
 }
 
 /// The start of a call that was run under `scope`.
@@ -135,9 +135,9 @@ where
 {
     let echo =
         tool_fn("echo", "Says it again.", Effect::Pure, |args: One<T>| async move { Ok(args.n.to_string()) });
-    let executor = Tool::new(echo).unwrap().executor(Arc::new(Recorder::new(&Trace::default())));
+    let executor = unchecked(echo).unwrap().executor(Arc::new(Recorder::new(&Trace::default())));
     match executor.call(Args::read(&format!("{{\"n\":{number}}}"))).await {
-        Ok(output) => Ok(String::from_utf8(output.into_bytes().to_vec()).unwrap()),
+        Ok(output) => Ok(output.as_text().unwrap().to_owned()),
         Err(error) => Err(error.error.code()),
     }
 }

@@ -402,13 +402,13 @@ fn a_changed_copy_is_the_same_call_later() {
 
 #[test]
 fn a_settled_call_is_a_valid_record_whatever_its_arguments_were() {
-    let artifact = ArtifactRef::describe(ArtifactRef::TEXT, b"Rain.\n");
+    let artifact = ArtifactRef::describe("text", b"Rain.\n");
     for text in ["{}", r#"{"city":"Oslo"}"#, "[1,2]", "{broken", r#"{"a":1e999}"#] {
         let announced = TurnToolCallContent::announce(call_id("c1"), "weather", Args::read(text), at(5));
         let label = Label::of_call(Tier::Untrusted, "weather", call_id("c1"));
         for settlement in [
             Settlement::error(at(9), Outcome::NotRun, "it never ran", label.clone()),
-            Settlement::artifact(at(9), artifact.clone(), label),
+            Settlement::produced(at(9), ToolResults::Artifact(artifact.clone()), label).unwrap(),
         ] {
             let call = ToolCall::settle(&announced, settlement);
             let value = serde_json::to_value(&call).unwrap();

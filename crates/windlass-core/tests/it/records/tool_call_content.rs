@@ -138,8 +138,9 @@ fn a_call_is_announced_and_then_completed_under_the_same_names() {
     assert_eq!((announcement.is_complete(), announcement.is_error()), (false, false));
     assert_eq!((announcement.results(), announcement.completed_at()), (None, None));
 
-    let found = ArtifactRef::describe(ArtifactRef::TEXT, b"a\nb");
-    let settlement = Settlement::artifact(at(1500), found.clone(), Label::default());
+    let found = ArtifactRef::describe("text", b"a\nb");
+    let settlement =
+        Settlement::produced(at(1500), ToolResults::Artifact(found.clone()), Label::default()).unwrap();
     let completion = ToolCall::settle(&announcement, settlement).to_content();
     assert_eq!(serde_json::to_value(&completion).unwrap(), edited(completed(), &[set("results", &found)]),);
     assert_eq!(completion.id(), announcement.id());
