@@ -1,4 +1,12 @@
-//! The façade: what a newcomer reads is what runs.
+//! The façade: what a newcomer reads is what runs, and what users write is a tool.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail a test by panicking, and clippy's exception knows only the test functions"
+)]
+
+mod tools;
 
 #[test]
 fn the_first_code_of_the_readme_is_the_first_example() {

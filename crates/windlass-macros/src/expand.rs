@@ -1,0 +1,460 @@
+//! From the parts of a function to a `TypedTool`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{
+    Attribute, Error, Expr, ExprLit, FnArg, GenericArgument, Ident, Lit, LitStr, Meta, Pat, PathArguments,
+    PathSegment, Result, ReturnType, Signature, Type,
+};
+
+use crate::properties::{ArgumentProperties, Properties};
+
+/// The parameters of a handler, by what they are.
+pub(crate) struct Parameters(Vec<Parameter>);
+
+pub(crate) enum Parameter {
+    State { name: Ident, ty: Box<Type> },
+    Context,
+    Argument(Box<Argument>),
+}
+
+/// Something that the model sends.
+pub(crate) struct Argument {
+    name: Ident,
+    ty: Type,
+    /// Its doc comment, and what serde and schemars are told about it.
+    attributes: Vec<Attribute>,
+    properties: ArgumentProperties,
+}
+
+impl Parameters {
+    pub(crate) fn states(&self) -> impl Iterator<Item = (&Ident, &Type)> {
+        self.0.iter().filter_map(|parameter| match parameter {
+            Parameter::State { name, ty } => Some((name, &**ty)),
+            _ => None,
+        })
+    }
+
+    fn arguments(&self) -> impl Iterator<Item = &Argument> {
+        self.0.iter().filter_map(|parameter| match parameter {
+            Parameter::Argument(argument) => Some(&**argument),
+            _ => None,
+        })
+    }
+}
+
+/// Reads the parameters and takes from them what only this macro understands.
+pub(crate) fn take_parameters(signature: &mut Signature) -> Result<Parameters> {
+    refuse_what_no_model_can_call(signature)?;
+    let mut parameters = Vec::new();
+    for input in &mut signature.inputs {
+        if let FnArg::Typed(input) = input {
+            parameters.push(take_parameter(input)?);
+        }
+    }
+    Ok(Parameters(parameters))
+}
+
+fn refuse_what_no_model_can_call(signature: &Signature) -> Result<()> {
+    if !signature.generics.params.is_empty() {
+        let message = "a tool has one schema, so its function cannot be generic; write the types that it is called with";
+        return Err(Error::new_spanned(&signature.generics.params, message));
+    }
+    if let Some(clause) = &signature.generics.where_clause {
+        return Err(Error::new_spanned(
+            clause,
+            "a tool is not generic, so there is nothing to bound; leave it out",
+        ));
+    }
+    if let Some(word) = &signature.unsafety {
+        return Err(Error::new_spanned(
+            word,
+            "a model calls a tool with whatever it likes; it cannot be `unsafe`",
+        ));
+    }
+    if let Some(word) = &signature.constness {
+        return Err(Error::new_spanned(word, "a tool runs when a model calls it; it cannot be `const`"));
+    }
+    if let Some(word) = &signature.variadic {
+        return Err(Error::new_spanned(word, "a tool's arguments have names; take a list"));
+    }
+    Ok(())
+}
+
+fn take_parameter(input: &mut syn::PatType) -> Result<Parameter> {
+    let Pat::Ident(pattern) = &*input.pat else {
+        return Err(Error::new_spanned(
+            &input.pat,
+            "give this argument a name: the model sends it under that name",
+        ));
+    };
+    let name = pattern.ident.clone();
+    let attributes = std::mem::take(&mut input.attrs);
+    match &*input.ty {
+        Type::Reference(reference) => {
+            if let Some(word) = &reference.mutability {
+                let message = "state is shared by calls that run at the same time; take `&` and put what changes into a `Mutex`";
+                return Err(Error::new_spanned(word, message));
+            }
+            if let Some(attribute) = attributes.first() {
+                let message = "this is state, because it is a reference; the model does not see it. \
+                               An argument is owned: take it without `&`";
+                return Err(Error::new_spanned(attribute, message));
+            }
+            match &*reference.elem {
+                Type::Path(path)
+                    if path.path.segments.last().is_some_and(|last| last.ident == "ToolContext") =>
+                {
+                    Ok(Parameter::Context)
+                }
+                Type::Path(path) if path.path.is_ident("str") => Err(Error::new_spanned(
+                    reference,
+                    "an argument is owned: write `String` instead of `&str`",
+                )),
+                Type::Slice(slice) => {
+                    let item = &slice.elem;
+                    let message =
+                        format!("an argument is owned: write `Vec<{}>` instead of a slice", quote!(#item));
+                    Err(Error::new_spanned(reference, message))
+                }
+                ty => Ok(Parameter::State { name, ty: Box::new(ty.clone()) }),
+            }
+        }
+        Type::ImplTrait(ty) => Err(Error::new_spanned(
+            ty,
+            "a tool has one schema, so an argument has one type; write it instead of `impl …`",
+        )),
+        ty => {
+            let ty = ty.clone();
+            let (attributes, properties) = argument_attributes(attributes)?;
+            Ok(Parameter::Argument(Box::new(Argument { name, ty, attributes, properties })))
+        }
+    }
+}
+
+fn argument_attributes(attributes: Vec<Attribute>) -> Result<(Vec<Attribute>, ArgumentProperties)> {
+    let mut kept = Vec::new();
+    let mut properties = ArgumentProperties::default();
+    for attribute in attributes {
+        let is = |name: &str| attribute.path().is_ident(name);
+        if is("arg") {
+            properties.read(&attribute)?;
+        } else if ["doc", "serde", "schemars", "cfg", "allow", "expect"].iter().any(|name| is(name)) {
+            kept.push(attribute);
+        } else {
+            let message = "an argument takes a doc comment, `#[arg(…)]`, `#[serde(…)]` and `#[schemars(…)]`";
+            return Err(Error::new_spanned(&attribute, message));
+        }
+    }
+    Ok((kept, properties))
+}
+
+/// Where a handler finds its state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Receiver {
+    /// Each state parameter in a field of its own.
+    Fields,
+    /// All of it behind `self`.
+    Itself,
+}
+
+/// What a tool is made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) properties: &'a Properties,
+    pub(crate) name: &'a Ident,
+    pub(crate) attributes: &'a [Attribute],
+    pub(crate) signature: &'a Signature,
+    pub(crate) parameters: &'a Parameters,
+    /// The function that does the work.
+    pub(crate) call: TokenStream,
+    pub(crate) receiver: Receiver,
+}
+
+impl Parts<'_> {
+    /// The path of the crate that generated code refers to.
+    pub(crate) fn root(&self) -> TokenStream {
+        match &self.properties.root {
+            Some(path) => quote!(#path::__private),
+            None => quote!(::windlass::__private),
+        }
+    }
+
+    /// The value, as an artifact tool if it is one.
+    pub(crate) fn wrapped(&self, tool: TokenStream) -> TokenStream {
+        let root = self.root();
+        if self.properties.is_artifact_tool { quote!(#root::ArtifactTool::new(#tool)) } else { tool }
+    }
+
+    /// What the handler gives: the type inside `Result`, if it can fail.
+    pub(crate) fn output_type(&self) -> Result<TokenStream> {
+        let ReturnType::Type(_, ty) = &self.signature.output else { return Ok(quote!(())) };
+        match &**ty {
+            Type::ImplTrait(ty) => Err(Error::new_spanned(
+                ty,
+                "the result of a tool has a name; write its type instead of `impl …`",
+            )),
+            Type::Reference(ty) if !is_static(ty) => Err(Error::new_spanned(
+                ty,
+                "the result outlives the call; return it owned, for example as a `String`",
+            )),
+            ty => match result(ty).map(success) {
+                None => Ok(quote!(#ty)),
+                Some(Some(output)) => Ok(quote!(#output)),
+                Some(None) => {
+                    Err(Error::new_spanned(ty, "write the result as `Result<T, ToolError>`, with its `T`"))
+                }
+            },
+        }
+    }
+
+    fn can_fail(&self) -> bool {
+        matches!(&self.signature.output, ReturnType::Type(_, ty) if result(ty).is_some())
+    }
+
+    fn description(&self) -> Result<LitStr> {
+        if let Some(description) = &self.properties.description {
+            return Ok(description.clone());
+        }
+        let text = documentation(self.attributes);
+        if text.is_empty() {
+            let message = "a model knows a tool by its description; write a doc comment above the function, \
+                           for example `/// Current weather in a city.`";
+            return Err(Error::new(self.name.span(), message));
+        }
+        Ok(LitStr::new(&text, self.name.span()))
+    }
+
+    fn tool_name(&self) -> LitStr {
+        use syn::ext::IdentExt as _;
+        let own = || LitStr::new(&self.name.unraw().to_string(), self.name.span());
+        self.properties.name.clone().unwrap_or_else(own)
+    }
+}
+
+fn is_static(reference: &syn::TypeReference) -> bool {
+    reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static")
+}
+
+/// The last part of a type that is named `Result`.
+fn result(ty: &Type) -> Option<&PathSegment> {
+    let Type::Path(path) = ty else { return None };
+    path.path.segments.last().filter(|last| last.ident == "Result")
+}
+
+/// The `T` of a `Result<T, …>`.
+fn success(result: &PathSegment) -> Option<&Type> {
+    let PathArguments::AngleBracketed(arguments) = &result.arguments else { return None };
+    match arguments.args.first()? {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    }
+}
+
+/// The text of doc comments: without the space after the slashes, without empty lines around it.
+pub(crate) fn documentation(attributes: &[Attribute]) -> String {
+    let lines: Vec<String> = attributes
+        .iter()
+        .filter_map(|attribute| match &attribute.meta {
+            Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+                _ => None,
+            },
+            _ => None,
+        })
+        .map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned())
+        .collect();
+    lines.join("\n").trim().to_owned()
+}
+
+/// The struct of the arguments, the struct of the state, and the implementation of `TypedTool`.
+pub(crate) fn handler(parts: &Parts<'_>) -> Result<TokenStream> {
+    let root = parts.root();
+    let arguments = arguments_struct(parts)?;
+    let output = parts.output_type()?;
+    let definition = definition(parts)?;
+    let call = call(parts);
+    let check = check(parts);
+    let fields = parts.parameters.states().map(|(name, ty)| quote!(#name: ::std::sync::Arc<#ty>));
+    let state = match parts.receiver {
+        Receiver::Fields => quote!(struct __WindlassTool { #(#fields),* }),
+        Receiver::Itself => quote!(),
+    };
+    Ok(quote! {
+        #arguments
+        #state
+        const _: () = {
+            use #root as __windlass;
+            impl __windlass::TypedTool for __WindlassTool {
+                type Args = __WindlassArgs;
+                type Output = #output;
+
+                #definition
+
+                fn input_schema(&self) -> __windlass::schemars::Schema {
+                    __windlass::input_schema_without_title::<__WindlassArgs>()
+                }
+
+                #check
+                #call
+            }
+        };
+    })
+}
+
+fn arguments_struct(parts: &Parts<'_>) -> Result<TokenStream> {
+    let root = parts.root();
+    let path = |name: &str| LitStr::new(&format!("{root}::{name}").replace(' ', ""), Span::call_site());
+    let (serde, schemars) = (path("serde"), path("schemars"));
+    let mut fields = Vec::new();
+    let mut defaults = Vec::new();
+    let mut is_open = false;
+    for (index, argument) in parts.parameters.arguments().enumerate() {
+        let Argument { name, ty, attributes, properties } = argument;
+        is_open |= serde_words(attributes)?.1;
+        let default = properties.default.as_ref().map(|value| {
+            let function = format_ident!("__windlass_default_{index}");
+            let text = LitStr::new(&function.to_string(), value.span());
+            let value = match value {
+                Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => quote!(::core::convert::Into::into(#value)),
+                value => quote!(#value),
+            };
+            defaults.push(quote_spanned!(value.span() => fn #function() -> #ty { #value }));
+            quote!(#[serde(default = #text)])
+        });
+        fields.push(quote!(#(#attributes)* #default #name: #ty));
+    }
+    // Flattened arguments may bring names of their own, which serde cannot know.
+    let closed = (!is_open).then(|| quote!(#[serde(deny_unknown_fields)]));
+    Ok(quote! {
+        #(#defaults)*
+        #[derive(#root::serde::Deserialize, #root::schemars::JsonSchema)]
+        #[serde(crate = #serde)]
+        #[schemars(crate = #schemars)]
+        #closed
+        struct __WindlassArgs { #(#fields),* }
+    })
+}
+
+/// The name that serde gives to an argument, and whether it is flattened.
+fn serde_words(attributes: &[Attribute]) -> Result<(Option<String>, bool)> {
+    let (mut rename, mut is_flat) = (None, false);
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
+        attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("rename") && meta.input.peek(syn::Token![=]) {
+                rename = Some(meta.value()?.parse::<LitStr>()?.value());
+            } else if meta.path.is_ident("flatten") {
+                is_flat = true;
+            } else if meta.input.peek(syn::Token![=]) {
+                meta.value()?.parse::<Expr>()?;
+            } else if meta.input.peek(syn::token::Paren) {
+                let inner;
+                syn::parenthesized!(inner in meta.input);
+                inner.parse::<TokenStream>()?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok((rename, is_flat))
+}
+
+fn definition(parts: &Parts<'_>) -> Result<TokenStream> {
+    use syn::ext::IdentExt as _;
+    let (name, description, effect) = (parts.tool_name(), parts.description()?, parts.properties.effect()?);
+    let methods = &parts.properties.methods;
+    let mut marks = Vec::new();
+    for argument in parts.parameters.arguments() {
+        let renamed = serde_words(&argument.attributes)?.0;
+        let name = renamed.unwrap_or_else(|| argument.name.unraw().to_string());
+        if argument.properties.is_destination {
+            marks.push(quote!(.destination(#name)));
+        }
+        if argument.properties.is_secret {
+            marks.push(quote!(.secret(#name)));
+        }
+    }
+    let reconcile = parts.properties.reconcile.as_ref().map(|path| {
+        let names: Vec<_> = parts.parameters.states().map(|(name, _)| name).collect();
+        match parts.receiver {
+            Receiver::Fields => quote! {
+                .reconcile({
+                    #(let #names = self.#names.clone();)*
+                    move |interrupted| {
+                        #(let #names = #names.clone();)*
+                        async move { #path(#(&#names,)* interrupted).await }
+                    }
+                })
+            },
+            Receiver::Itself => quote! {
+                .reconcile({
+                    let state = self.0.clone();
+                    move |interrupted| {
+                        let state = state.clone();
+                        async move { #path(&*state, interrupted).await }
+                    }
+                })
+            },
+        }
+    });
+    Ok(quote! {
+        fn definition(&self) -> __windlass::Definition {
+            __windlass::Definition::new(#name, #description, __windlass::Effect::#effect)
+                #(.#methods)* #(#marks)* #reconcile
+        }
+    })
+}
+
+fn check(parts: &Parts<'_>) -> Option<TokenStream> {
+    let path = parts.properties.check.as_ref()?;
+    let states = states(parts);
+    let names = parts.parameters.arguments().map(|argument| &argument.name);
+    Some(quote! {
+        async fn check(&self, args: &__WindlassArgs) -> ::core::result::Result<(), __windlass::Refusal> {
+            #path(#(#states,)* #(&args.#names),*).await
+        }
+    })
+}
+
+/// The state, as references.
+fn states(parts: &Parts<'_>) -> Vec<TokenStream> {
+    match parts.receiver {
+        Receiver::Fields => parts.parameters.states().map(|(name, _)| quote!(&*self.#name)).collect(),
+        Receiver::Itself => vec![quote!(&*self.0)],
+    }
+}
+
+fn call(parts: &Parts<'_>) -> TokenStream {
+    let names: Vec<_> = parts.parameters.arguments().map(|argument| &argument.name).collect();
+    let own = match parts.receiver {
+        Receiver::Fields => None,
+        Receiver::Itself => Some(quote!(&*self.0)),
+    };
+    let given = parts.parameters.0.iter().map(|parameter| match parameter {
+        Parameter::State { name, .. } => quote!(&*self.#name),
+        Parameter::Context => quote!(__windlass_context),
+        Parameter::Argument(argument) => {
+            let name = &argument.name;
+            quote!(#name)
+        }
+    });
+    let given = own.into_iter().chain(given);
+    let function = &parts.call;
+    let awaited = parts.signature.asyncness.map(|_| quote!(.await));
+    let result = quote!(#function(#(#given),*) #awaited);
+    let result = if parts.can_fail() {
+        quote!(::core::result::Result::Ok(#result?))
+    } else {
+        quote!(::core::result::Result::Ok(#result))
+    };
+    quote! {
+        async fn call(
+            &self,
+            __windlass_args: __WindlassArgs,
+            __windlass_context: &__windlass::ToolContext,
+        ) -> ::core::result::Result<Self::Output, __windlass::ToolError> {
+            let _ = __windlass_context;
+            let __WindlassArgs { #(#names),* } = __windlass_args;
+            #result
+        }
+    }
+}
