@@ -198,13 +198,21 @@ impl Parts<'_> {
                 ty,
                 "the result outlives the call; return it owned, for example as a `String`",
             )),
-            ty => match result(ty).map(success) {
-                None => Ok(quote!(#ty)),
-                Some(Some(output)) => Ok(quote!(#output)),
-                Some(None) => {
-                    Err(Error::new_spanned(ty, "write the result as `Result<T, ToolError>`, with its `T`"))
+            ty => {
+                let Some(result) = result(ty) else { return Ok(quote!(#ty)) };
+                if let Some(error) = failure(result).filter(|error| is_text(error)) {
+                    let message = "a text is no error; write `Result<…, ToolError>` and make it with `ToolError::failed(text)`, \
+                                   or with `ToolError::retry(text)` if the model should call again";
+                    return Err(Error::new_spanned(error, message));
                 }
-            },
+                match success(result) {
+                    Some(output) => Ok(quote!(#output)),
+                    None => Err(Error::new_spanned(
+                        ty,
+                        "write the result as `Result<T, ToolError>`, with its `T`",
+                    )),
+                }
+            }
         }
     }
 
@@ -244,10 +252,32 @@ fn result(ty: &Type) -> Option<&PathSegment> {
 
 /// The `T` of a `Result<T, …>`.
 fn success(result: &PathSegment) -> Option<&Type> {
-    let PathArguments::AngleBracketed(arguments) = &result.arguments else { return None };
-    match arguments.args.first()? {
+    types(result).next()
+}
+
+/// The `E` of a `Result<…, E>`.
+fn failure(result: &PathSegment) -> Option<&Type> {
+    types(result).nth(1)
+}
+
+fn types(segment: &PathSegment) -> impl Iterator<Item = &Type> {
+    let arguments = match &segment.arguments {
+        PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
+        _ => None,
+    };
+    arguments.into_iter().flatten().filter_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
+    })
+}
+
+fn is_text(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "String"),
+        Type::Reference(reference) => {
+            matches!(&*reference.elem, Type::Path(path) if path.path.is_ident("str"))
+        }
+        _ => false,
     }
 }
 
@@ -442,7 +472,9 @@ fn call(parts: &Parts<'_>) -> TokenStream {
     let awaited = parts.signature.asyncness.map(|_| quote!(.await));
     let result = quote!(#function(#(#given),*) #awaited);
     let result = if parts.can_fail() {
-        quote!(::core::result::Result::Ok(#result?))
+        // Where the error is none, the return type is to blame.
+        let try_it = quote_spanned!(parts.signature.output.span() => ?);
+        quote!(::core::result::Result::Ok(#result #try_it))
     } else {
         quote!(::core::result::Result::Ok(#result))
     };

@@ -1,5 +1,11 @@
 #![doc = include_str!("../../../README.md")]
 
+/// For the derives of argument types: `#[derive(JsonSchema)]` with `#[schemars(crate = "windlass::schemars")]`
+/// needs no dependency of its own.
+pub use schemars;
+/// For the derives of argument types: `#[derive(Deserialize)]` with `#[serde(crate = "windlass::serde")]`
+/// needs no dependency of its own.
+pub use serde;
 pub use windlass_core::*;
 #[cfg(feature = "macros")]
 pub use windlass_macros::{tool, tools};

@@ -7,6 +7,7 @@
 )]
 
 mod tools;
+mod wrong_tools;
 
 #[test]
 fn the_first_code_of_the_readme_is_the_first_example() {
