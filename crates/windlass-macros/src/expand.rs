@@ -315,6 +315,8 @@ pub(crate) fn handler(parts: &Parts<'_>) -> Result<TokenStream> {
         #state
         const _: () = {
             use #root as __windlass;
+            #[automatically_derived]
+            #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
             impl __windlass::TypedTool for __WindlassTool {
                 type Args = __WindlassArgs;
                 type Output = #output;

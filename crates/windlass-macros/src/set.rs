@@ -56,6 +56,7 @@ pub(crate) fn expand(set: &SetProperties, mut block: ItemImpl) -> Result<TokenSt
 
         const _: () = {
             use #root as __windlass;
+            #[automatically_derived]
             impl __windlass::Tools for #state {
                 fn tools(
                     state: ::std::sync::Arc<Self>,

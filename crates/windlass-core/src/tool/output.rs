@@ -1,5 +1,4 @@
 use std::any::Any;
-use std::mem;
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -47,30 +46,37 @@ pub trait IntoToolOutput {
 }
 
 impl<T: Serialize + 'static> IntoToolOutput for T {
-    fn into_tool_output(mut self) -> Result<ToolOutput, ToolError> {
-        let value: &mut dyn Any = &mut self;
-        if let Some(text) = value.downcast_mut::<String>() {
-            return Ok(ToolOutput::Text(mem::take(text)));
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        // Held in an option, from which what is found can be taken.
+        let mut held = Some(self);
+        let value: &mut dyn Any = &mut held;
+        if let Some(text) = take::<String>(value) {
+            return Ok(ToolOutput::Text(text));
         }
-        if let Some(bytes) = value.downcast_mut::<Vec<u8>>() {
-            return Ok(ToolOutput::Bytes(mem::take(bytes).into()));
+        if let Some(bytes) = take::<Bytes>(value).or_else(|| take::<Vec<u8>>(value).map(Into::into)) {
+            return Ok(ToolOutput::Bytes(bytes));
         }
-        if let Some(bytes) = value.downcast_mut::<Bytes>() {
-            return Ok(ToolOutput::Bytes(mem::take(bytes)));
+        if let Some(artifact) = take::<ArtifactRef>(value) {
+            return Ok(ToolOutput::Artifact(artifact));
         }
-        if let Some(artifact) = value.downcast_ref::<ArtifactRef>() {
-            return Ok(ToolOutput::Artifact(artifact.clone()));
+        if let Some(artifacts) = take::<Vec<ArtifactRef>>(value) {
+            return Ok(ToolOutput::artifacts(artifacts));
         }
-        if let Some(artifacts) = value.downcast_mut::<Vec<ArtifactRef>>() {
-            return Ok(ToolOutput::artifacts(mem::take(artifacts)));
-        }
-        let json = serde_json::to_string(&self)?;
+        let json = serde_json::to_string(&held)?;
         Ok(ToolOutput::Text(match json.as_bytes() {
             b"null" => String::new(),
             [b'"', ..] => serde_json::from_str(&json)?,
             _ => json,
         }))
     }
+}
+
+/// What is held, if it is of this type or an option of it.
+fn take<T: 'static>(held: &mut dyn Any) -> Option<T> {
+    if let Some(held) = held.downcast_mut::<Option<T>>() {
+        return held.take();
+    }
+    held.downcast_mut::<Option<Option<T>>>()?.as_mut()?.take()
 }
 
 impl ToolOutput {

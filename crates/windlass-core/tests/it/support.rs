@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};
-use windlass_core::tool::{Erase, ExecutionEnd, ExecutionStart, Host, Scope};
+use windlass_core::tool::{Erase, ExecutionEnd, ExecutionProgress, ExecutionStart, Host, Scope};
 use windlass_core::{
-    ArgsCheck, Cancel, Clock, Entropy, Error, SessionId, Sleep, Timestamp, Tool, ToolCallId, TurnId,
+    ArgsCheck, Cancel, Clock, Entropy, Error, Progress, SessionId, Sleep, Spool, Timestamp, Tool, ToolCallId,
+    TurnId, Values,
 };
 
 pub(crate) const SESSION: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -94,6 +95,8 @@ pub(crate) struct Recorder {
     broken_start: Option<Error>,
     clock: PausedClock,
     entropy: Counting,
+    values: Values,
+    spool: Option<Arc<dyn Spool>>,
     asked: Mutex<Vec<ExecutionStart>>,
     starts: Mutex<Vec<ExecutionStart>>,
     ends: Mutex<Vec<ExecutionEnd>>,
@@ -109,6 +112,8 @@ impl Recorder {
             broken_start: None,
             clock: PausedClock(tokio::time::Instant::now()),
             entropy: Counting::default(),
+            values: Values::new(),
+            spool: None,
             asked: Mutex::default(),
             starts: Mutex::default(),
             ends: Mutex::default(),
@@ -117,6 +122,16 @@ impl Recorder {
 
     pub(crate) fn within(self, scope: Scope) -> Self {
         Self { scope, ..self }
+    }
+
+    /// Gives these values to handlers.
+    pub(crate) fn giving(self, values: Values) -> Self {
+        Self { values, ..self }
+    }
+
+    /// Lets handlers write to this spool.
+    pub(crate) fn spooling_to(self, spool: impl Spool) -> Self {
+        Self { spool: Some(Arc::new(spool)), ..self }
     }
 
     /// Answers every `authorise` with this error.
@@ -181,6 +196,20 @@ impl Host for Recorder {
     fn ended(&self, end: ExecutionEnd) {
         self.trace.note(format!("ended {}", end.tool_call_id));
         self.ends.lock().unwrap().push(end);
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+
+    fn progressed(&self, report: ExecutionProgress) {
+        let Progress { message, done, total, .. } = &report.progress;
+        let numbers = done.zip(*total).map(|(done, total)| format!(" {done}/{total}"));
+        self.trace.note(format!("progress {} {message}{}", report.tool_call_id, numbers.unwrap_or_default()));
+    }
+
+    fn spool(&self) -> Option<Arc<dyn Spool>> {
+        self.spool.clone()
     }
 }
 

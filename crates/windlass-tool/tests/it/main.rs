@@ -10,6 +10,7 @@ mod coercion;
 mod hostile;
 mod keywords;
 mod messages;
+mod registry;
 
 use serde_json::{Map, Value};
 use windlass_tool::{InputSchema, Rejection};

@@ -6,6 +6,7 @@
     reason = "helpers of tests fail a test by panicking, and clippy's exception knows only the test functions"
 )]
 
+#[allow(clippy::unused_async, clippy::unnecessary_wraps, reason = "the shape of a handler is what is tested")]
 mod tools;
 mod wrong_tools;
 

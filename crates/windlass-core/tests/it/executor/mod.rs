@@ -1,7 +1,10 @@
 //! One call, step by step: what is asked, reported and run, in which order, and what never happens.
 
+mod checks;
 mod definitions;
+mod dynamic;
 mod endings;
+mod handlers;
 mod outputs;
 
 use std::pin::Pin;

@@ -64,6 +64,8 @@ async fn bytes_come_out_as_they_went_in() {
     assert_eq!(output_of(bytes.clone()).await, expected);
     assert_eq!(output_of(bytes.to_vec()).await, expected);
     assert_eq!(output_of(Vec::<u8>::new()).await, ToolOutput::Bytes(Bytes::new()));
+    assert_eq!(output_of(Some(bytes)).await, expected);
+    assert_eq!(output_of(None::<Bytes>).await, text(""));
     assert_eq!(output_of(text("as it is")).await, text("as it is"));
 }
 
