@@ -2,8 +2,10 @@
 //!
 //! Exit codes: 0 done, 1 failed, 2 bad usage or bad input.
 
+mod builtin;
 mod checksum;
 mod printer;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -20,6 +22,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Checksum(checksum::Checksum),
+    Tools(tools::Tools),
 }
 
 fn main() -> ExitCode {
@@ -29,6 +32,7 @@ fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Checksum(command) => command.run(),
+        Command::Tools(command) => command.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -150,6 +150,12 @@ fn argument_attributes(attributes: Vec<Attribute>) -> Result<(Vec<Attribute>, Ar
     Ok((kept, properties))
 }
 
+/// Silences lints about the shape of a handler, which is not its author's choice: arguments are owned, and
+/// `async` may be there for what comes later.
+pub(crate) fn dictated() -> Attribute {
+    syn::parse_quote!(#[allow(clippy::needless_pass_by_value, clippy::unused_async)])
+}
+
 /// Where a handler finds its state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Receiver {

@@ -2,7 +2,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Attribute, Error, FnArg, Ident, ItemFn, Result, Type};
 
-use crate::expand::{Parts, Receiver, handler, take_parameters};
+use crate::expand::{Parts, Receiver, dictated, handler, take_parameters};
 use crate::properties::Properties;
 
 /// A function that gives a tool, in the place of the function that is its handler.
@@ -18,6 +18,7 @@ pub(crate) fn expand(properties: &Properties, mut function: ItemFn) -> Result<To
     let inner_name = format_ident!("__windlass_handler");
     function.sig.ident = inner_name.clone();
     function.attrs = inner;
+    function.attrs.push(dictated());
 
     let states: Vec<(&Ident, &Type)> = parameters.states().collect();
     let takes =

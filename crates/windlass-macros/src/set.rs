@@ -3,7 +3,7 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Token};
 
-use crate::expand::{Parts, Receiver, handler, take_parameters};
+use crate::expand::{Parts, Receiver, dictated, handler, take_parameters};
 use crate::properties::Properties;
 
 /// What stands in `#[tools(…)]`.
@@ -100,6 +100,7 @@ fn tool(properties: &Properties, state: &syn::Type, method: &mut ImplItemFn) -> 
         }
     }
     let parameters = take_parameters(&mut method.sig)?;
+    method.attrs.push(dictated());
     if let Some((name, _)) = parameters.states().next() {
         let message = "the state of this tool is `&self`; an argument is owned: take it without `&`";
         return Err(Error::new(name.span(), message));

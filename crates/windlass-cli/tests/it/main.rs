@@ -6,3 +6,5 @@
 )]
 
 mod checksum;
+mod support;
+mod tools;
