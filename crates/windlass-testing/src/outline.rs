@@ -89,6 +89,9 @@ fn shown(kind: &EventKind) -> String {
             let result = if end.is_error { "error" } else { "ok" };
             format!("toolExecutionEnd {} {} {result}", end.tool_name, end.tool_call_id)
         }
+        EventKind::Progress(report) => {
+            format!("progress {} {}", report.tool_call_id, report.progress.message)
+        }
         EventKind::GenerationStats { finish_reason, .. } => {
             format!("generationStats {}", word(finish_reason))
         }

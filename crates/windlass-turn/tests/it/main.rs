@@ -6,6 +6,7 @@
     reason = "helpers of tests fail a test by panicking, and clippy's exception knows only the test functions"
 )]
 
+mod handlers;
 mod journal;
 mod misbehaviour;
 mod sequences;
