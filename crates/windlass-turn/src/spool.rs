@@ -200,4 +200,51 @@ mod tests {
             Code::SpoolFailed
         );
     }
+
+    /// The value of a future that never waits.
+    fn now<T>(future: SpoolFuture<'_, T>) -> Result<T, Error> {
+        futures_util::FutureExt::now_or_never(future).unwrap()
+    }
+
+    fn written(spool: &MemorySpool, pieces: &[&'static str]) -> Box<dyn SpoolSink> {
+        let mut sink = now(spool.create()).unwrap();
+        for piece in pieces {
+            now(sink.write(Bytes::from_static(piece.as_bytes()))).unwrap();
+        }
+        sink
+    }
+
+    #[test]
+    fn what_is_sealed_is_read_by_range() {
+        let spool = MemorySpool::new();
+        let sealed = now(written(&spool, &["ab\nc", "", "d"]).seal()).unwrap();
+        assert_eq!(sealed, Sealed::of(b"ab\ncd"));
+        let read = |range| now(spool.read(sealed.digest, range)).unwrap();
+        assert_eq!(read(0..5), "ab\ncd");
+        assert_eq!(read(1..3), "b\n");
+        assert_eq!((read(3..100), read(9..100)), (Bytes::from("cd"), Bytes::new()));
+        assert_eq!(read(Range { start: 3, end: 1 }), "");
+        assert_eq!(now(spool.read(Digest::of(b"other"), 0..1)).unwrap_err().code(), Code::SpoolFailed);
+    }
+
+    #[test]
+    fn what_is_not_sealed_is_not_there() {
+        let spool = MemorySpool::new();
+        drop(written(&spool, &["lost"]));
+        assert!(spool.get(Digest::of(b"lost")).is_none());
+        let first = now(written(&spool, &["sa", "me"]).seal()).unwrap();
+        assert_eq!(now(written(&spool, &["same"]).seal()).unwrap(), first);
+        assert_eq!(spool.blobs().len(), 1);
+    }
+
+    #[test]
+    fn a_sink_that_was_given_too_much_is_broken() {
+        let spool = MemorySpool::new();
+        let mut sink = now(spool.create()).unwrap();
+        now(sink.write(vec![0; MAX_OUTPUT_BYTES].into())).unwrap();
+        assert_eq!(now(sink.write(Bytes::from_static(b"x"))).unwrap_err().code(), Code::SpoolFailed);
+        assert!(now(sink.write(Bytes::new())).is_err());
+        assert!(now(sink.seal()).is_err());
+        assert_eq!(spool.blobs().len(), 0);
+    }
 }
