@@ -13,8 +13,8 @@ pub(super) const GENERAL: Estimate = Estimate { percent: 100 };
 pub(super) const NAMED: &[(&str, Estimate)] = &[
     ("o200k_base", Estimate { percent: 100 }),
     ("cl100k_base", Estimate { percent: 100 }),
-    ("p50k_base", Estimate { percent: 120 }),
-    ("r50k_base", Estimate { percent: 140 }),
+    ("p50k_base", Estimate { percent: 125 }),
+    ("r50k_base", Estimate { percent: 150 }),
     ("claude", Estimate { percent: 120 }),
     ("gemini", Estimate { percent: 120 }),
     ("llama", Estimate { percent: 120 }),
@@ -33,8 +33,8 @@ impl TokenCounter for Estimate {
 /// nothing. None weighs more than its own bytes, and none nothing at all.
 const fn weight(byte: u8) -> u64 {
     match byte {
-        b'a'..=b'z' | b'A'..=b'Z' => 20,
-        b'0'..=b'9' => 40,
+        b'a'..=b'z' | b'A'..=b'Z' => 23,
+        b'0'..=b'9' => 55,
         b' ' | b'\t' => 4,
         0x80..=0xbf => 0,
         0xc0..=0xdf => 45,

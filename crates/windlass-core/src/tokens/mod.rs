@@ -91,12 +91,12 @@ impl Tokenizers {
     /// `p50k_base`, `r50k_base`), for the families `claude`, `gemini`, `llama` and `mistral`, and a general
     /// one for everything else.
     ///
-    /// An estimate adds up a weight for each character by its kind: a letter is a fifth of a token, a digit or
-    /// a mark about a half, a space next to nothing, a character of another alphabet between a half and one,
-    /// an emoji three. Over English prose, source code and JSON those of OpenAI's encodings came out within a
-    /// quarter of the exact count. The makers of the other families publish no tokenizer that could be
-    /// compared offline: theirs is the general estimate and a fifth more, so that a budget errs on the safe
-    /// side.
+    /// An estimate adds up a weight for each character by its kind: a letter is a quarter of a token, a digit
+    /// or a mark a half, a space next to nothing, a letter of another alphabet between a half and one, an emoji
+    /// three. For `o200k_base` and `cl100k_base` that came out within a fifth of the exact count over English
+    /// prose, source code and JSON, and within a half over other languages; for the two older encodings, which
+    /// spend a token on every space of an indentation, it is coarser. The other families are the general
+    /// estimate and a fifth more, not compared with anything, so that a budget errs on the safe side.
     ///
     /// Every estimate is at least 1 for a text that is not empty, at most its length in bytes, and never
     /// shrinks when text is appended.
