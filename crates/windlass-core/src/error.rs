@@ -55,6 +55,22 @@ codes! {
     InvalidToolMessage = "E_INVALID_INITIAL_TOOL_MESSAGE_VALUE",
     /// A `Message` could not be built.
     InvalidMessage = "E_INVALID_INITIAL_MESSAGE_VALUE",
+    /// A `Thought` could not be built.
+    InvalidThought = "E_INVALID_INITIAL_THOUGHT_VALUE",
+    /// A `Memory` could not be built.
+    InvalidMemory = "E_INVALID_INITIAL_MEMORY_VALUE",
+    /// A `Retrievable` could not be built.
+    InvalidRetrievable = "E_INVALID_INITIAL_RETRIEVABLE_VALUE",
+    /// A `Media` could not be built.
+    InvalidMedia = "E_INVALID_INITIAL_MEDIA_VALUE",
+    /// An `Identity` could not be built.
+    InvalidIdentity = "E_INVALID_INITIAL_IDENTITY_VALUE",
+    /// A `Media` was opened that was read from JSON and has no source of bytes.
+    MediaSourceMissing = "E_MEDIA_SOURCE_MISSING",
+    /// The bytes of a `Media` could not be read.
+    MediaUnreadable = "E_MEDIA_UNREADABLE",
+    /// An encoding has a token counter already.
+    TokenizerAlreadyRegistered = "E_TOKENIZER_ALREADY_REGISTERED",
     /// A tool definition is not valid.
     InvalidTool = "E_INVALID_INITIAL_TOOL_VALUE",
     /// Two tools of one agent share a name.

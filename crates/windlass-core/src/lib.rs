@@ -5,7 +5,9 @@
 //! [`Journal`] and [`Host`](tool::Host).
 //!
 //! - What a call *is*: [`checksum`], [`Args`], [`ToolCallId`], in [`identity`].
-//! - What is kept of it: [`ToolCall`], [`TurnToolCallContent`], [`ToolMessage`], in [`record`].
+//! - What is kept of it: [`ToolCall`], [`TurnToolCallContent`], [`ToolMessage`], and beside it [`Message`],
+//!   [`Thought`], [`Memory`], [`Retrievable`], [`Media`], [`Identity`], in [`record`].
+//! - How long a text is for a model: [`Tokenizable`], counted by [`Tokenizers`].
 //! - What users write: [`TypedTool`], in [`tool`]; what results are made of: [`ArtifactType`] and [`Spool`].
 //! - What a model is asked: [`Model`], in [`model`], with [`render::Block`]s made in [`render`].
 //! - What happened and what is shown: [`Fact`] and [`Event`], in [`event`].
@@ -25,6 +27,7 @@ pub mod record;
 pub mod render;
 pub mod spool;
 mod time;
+mod tokens;
 pub mod tool;
 pub mod trust;
 
@@ -40,11 +43,14 @@ pub use identity::{
 pub use journal::{Journal, JournalFuture};
 pub use model::{Conversation, Model, ModelDelta, Usage};
 pub use record::{
-    ArtifactRef, Message, Outcome, RawMessage, RawToolCall, RawToolMessage, RawTurnToolCallContent, Role,
-    ToolCall, ToolMessage, ToolResults, TranscriptMessage, TurnToolCallContent,
+    ArtifactRef, Identity, Media, MediaSource, Memory, Message, ModalityHazard, Outcome, RawIdentity,
+    RawMedia, RawMemory, RawMessage, RawRetrievable, RawThought, RawToolCall, RawToolMessage,
+    RawTurnToolCallContent, Retrievable, Role, Thought, Tokenizable, ToolCall, ToolMessage, ToolResults,
+    TranscriptMessage, TrustTier, TurnToolCallContent,
 };
 pub use spool::{Spool, SpoolWriter};
 pub use time::{Clock, Sleep, Timestamp};
+pub use tokens::{Exactness, TokenCount, TokenCounter, Tokenizers};
 pub use tool::{
     Approval, ArgsCheck, ArtifactTool, Concurrency, Definition, Disposition, DynamicTool, Effect,
     IntoToolOutput, OnCollision, OrToolError, Progress, RawTool, Reconciled, Refusal, Tool, ToolContext,

@@ -12,6 +12,9 @@ pub use windlass_macros::{tool, tools};
 pub use windlass_tool::*;
 pub use windlass_turn::*;
 
+#[cfg(feature = "tokens")]
+pub use windlass_tokens as tokens;
+
 /// What the code that `#[tool]` writes refers to. No promise is made about it.
 #[doc(hidden)]
 pub mod __private;

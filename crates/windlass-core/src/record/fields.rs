@@ -8,6 +8,13 @@ use crate::error::{Code, Error, Problem};
 use crate::identity::kind;
 use crate::time::Timestamp;
 
+/// Which record is being built: what its error calls it, and under which code.
+#[derive(Clone, Copy)]
+pub(crate) struct RecordType {
+    pub(crate) name: &'static str,
+    pub(crate) code: Code,
+}
+
 /// Who made the record that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
@@ -21,18 +28,26 @@ pub(crate) enum Source {
 /// The conversions that every record offers beside its constructor `new` and its reader `read`.
 macro_rules! conversions {
     ($record:ident from $raw:ident) => {
-        impl $record {
-            #[doc = concat!("The JSON Schema of [`", stringify!($raw), "`].")]
-            pub fn schema() -> schemars::Schema {
-                schemars::schema_for!($raw)
-            }
-        }
-
         impl TryFrom<$raw> for $record {
             type Error = Error;
 
             fn try_from(raw: $raw) -> Result<Self, Error> {
                 Self::new(raw)
+            }
+        }
+
+        crate::record::fields::json_conversions!($record from $raw);
+    };
+}
+pub(crate) use conversions;
+
+/// The conversions from JSON, for a record that is made of more than its raw form.
+macro_rules! json_conversions {
+    ($record:ident from $raw:ident) => {
+        impl $record {
+            #[doc = concat!("The JSON Schema of [`", stringify!($raw), "`].")]
+            pub fn schema() -> schemars::Schema {
+                schemars::schema_for!($raw)
             }
         }
 
@@ -63,7 +78,7 @@ macro_rules! conversions {
         }
     };
 }
-pub(crate) use conversions;
+pub(crate) use json_conversions;
 
 /// What is wrong with a field: a message about the field itself, or problems inside it.
 pub(crate) struct Wrong(Vec<Problem>);
@@ -82,6 +97,7 @@ impl From<Error> for Wrong {
 
 /// Reads the fields of a record one by one and collects everything that is wrong with them.
 pub(crate) struct Fields<'a> {
+    record: RecordType,
     map: &'a Map<String, Value>,
     known: Vec<&'static str>,
     problems: Vec<Problem>,
@@ -91,11 +107,12 @@ pub(crate) struct Fields<'a> {
 pub(crate) type Extra = Option<Arc<Map<String, Value>>>;
 
 impl<'a> Fields<'a> {
-    pub(crate) fn of(value: &'a Value, code: Code) -> Result<Self, Error> {
+    pub(crate) fn of(value: &'a Value, record: RecordType) -> Result<Self, Error> {
         match value {
-            Value::Object(map) => Ok(Self { map, known: Vec::new(), problems: Vec::new() }),
+            Value::Object(map) => Ok(Self { record, map, known: Vec::new(), problems: Vec::new() }),
             other => {
-                Err(invalid(code, vec![Problem::at("", format!("expected an object, got {}", kind(other)))]))
+                let message = format!("expected an object, got {}", kind(other));
+                Err(invalid(record, vec![Problem::at("", message)]))
             }
         }
     }
@@ -144,6 +161,11 @@ impl<'a> Fields<'a> {
         self.optional(name, typed)
     }
 
+    /// True if the field is there, whatever it holds.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.map.contains_key(name)
+    }
+
     pub(crate) fn problem(&mut self, name: &str, message: impl Into<String>) {
         self.problems.push(Problem::at(format!("/{name}"), message));
     }
@@ -165,6 +187,27 @@ impl<'a> Fields<'a> {
         }
         (self.problems, (!extra.is_empty()).then(|| Arc::new(extra)))
     }
+
+    /// The whole record and the fields that nobody asked for, if nothing is wrong with it. `complete` gives
+    /// nothing exactly if a required field could not be read, which is a problem by then.
+    pub(crate) fn build<T>(
+        self,
+        source: Source,
+        complete: impl FnOnce() -> Option<T>,
+    ) -> Result<(T, Extra), Error> {
+        let record = self.record;
+        let (problems, extra) = self.finish(source);
+        match complete() {
+            Some(whole) if problems.is_empty() => Ok((whole, extra)),
+            _ => Err(invalid(record, problems)),
+        }
+    }
+}
+
+/// A raw form as the JSON that it writes, so that the rules of a record stand in one place: where JSON is read.
+pub(crate) fn written(raw: &impl Serialize) -> Value {
+    // What cannot be written reads as a value that is no record.
+    serde_json::to_value(raw).unwrap_or(Value::Null)
 }
 
 /// Writes the fields that this version does not know.
@@ -182,19 +225,37 @@ pub(crate) fn entry<M: SerializeMap, T: Serialize>(
 }
 
 /// The error for a record that could not be built.
-pub(crate) fn invalid(code: Code, problems: Vec<Problem>) -> Error {
-    let record = match code {
-        Code::InvalidToolCall => "ToolCall",
-        Code::InvalidToolCallContent => "TurnToolCallContent",
-        Code::InvalidToolMessage => "ToolMessage",
-        Code::InvalidMessage => "Message",
-        _ => "record",
-    };
-    Error::new(code, format!("this is no valid {record}; correct what is listed")).with_problems(problems)
+pub(crate) fn invalid(record: RecordType, problems: Vec<Problem>) -> Error {
+    let message = format!("this is no valid {}; correct what is listed", record.name);
+    Error::new(record.code, message).with_problems(problems)
 }
 
 pub(crate) fn text(value: &Value) -> Result<&str, String> {
     value.as_str().ok_or_else(|| format!("expected a string, got {}", kind(value)))
+}
+
+/// A text that says something.
+pub(crate) fn filled<T: for<'a> From<&'a str>>(value: &Value) -> Result<T, String> {
+    match text(value)? {
+        "" => Err("must not be empty".to_owned()),
+        text => Ok(text.into()),
+    }
+}
+
+/// A number, which JSON cannot write unless it is finite.
+pub(crate) fn number(value: &Value) -> Result<f64, String> {
+    let finite = value.as_f64().filter(|number| number.is_finite());
+    finite.ok_or_else(|| format!("expected a finite number, got {}", kind(value)))
+}
+
+/// A number from 0 to 1.
+pub(crate) fn share(value: &Value) -> Result<f64, String> {
+    let share = number(value)?;
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err(format!("expected a number from 0 to 1, got {share}"))
+    }
 }
 
 pub(crate) fn boolean(value: &Value) -> Result<bool, String> {

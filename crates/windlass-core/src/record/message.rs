@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::MediaRef;
-use super::fields::{self, Extra, Fields, Source, conversions, entry, invalid, write_extra};
+use super::fields::{self, Extra, Fields, RecordType, Source, conversions, entry, invalid, write_extra};
 use crate::error::{Code, Error, Problem};
 use crate::time::Timestamp;
 
@@ -57,6 +57,8 @@ struct Inner {
     extra: Extra,
 }
 
+const TYPE: RecordType = RecordType { name: "Message", code: Code::InvalidMessage };
+
 struct Parts {
     id: Option<Arc<str>>,
     role: Option<Role>,
@@ -82,7 +84,7 @@ impl Message {
             created_at: Some(at),
             updated_at: Some(at),
         };
-        parts.build(Vec::new(), None)
+        parts.build(Source::Caller, Vec::new(), None)
     }
 
     /// Builds a message.
@@ -97,7 +99,7 @@ impl Message {
             created_at: Some(raw.created_at),
             updated_at: Some(raw.updated_at),
         };
-        parts.build(Vec::new(), None)
+        parts.build(Source::Caller, Vec::new(), None)
     }
 
     /// True exactly if `Message::try_from(value)` would succeed.
@@ -106,7 +108,7 @@ impl Message {
     }
 
     fn read(value: &Value, source: Source) -> Result<Self, Error> {
-        let mut fields = Fields::of(value, Code::InvalidMessage)?;
+        let mut fields = Fields::of(value, TYPE)?;
         let parts = Parts {
             id: fields.required("id", |value| fields::text(value).map(Into::into)),
             role: fields.required("role", fields::typed),
@@ -116,7 +118,7 @@ impl Message {
             updated_at: fields.required("updatedAt", fields::time),
         };
         let (problems, extra) = fields.finish(source);
-        parts.build(problems, extra)
+        parts.build(source, problems, extra)
     }
 
     /// The id of this message.
@@ -151,11 +153,14 @@ impl Message {
 }
 
 impl Parts {
-    fn build(self, mut problems: Vec<Problem>, extra: Extra) -> Result<Message, Error> {
+    fn build(self, source: Source, mut problems: Vec<Problem>, extra: Extra) -> Result<Message, Error> {
         if self.id.as_deref() == Some("") {
             problems.push(Problem::at("/id", "must not be empty"));
         }
         let attachments = self.attachments.unwrap_or_default();
+        if let Some(message) = MediaRef::unknown_word(&attachments, source) {
+            problems.push(Problem::at("/attachments", message));
+        }
         let content = self.content.filter(|content| !content.is_empty());
         let is_read = |p: &Problem| !matches!(p.pointer.as_str(), "/content" | "/attachments");
         if content.is_none() && attachments.is_empty() && problems.iter().all(is_read) {
@@ -174,7 +179,7 @@ impl Parts {
         };
         match complete() {
             Some(inner) if problems.is_empty() => Ok(Message(Arc::new(inner))),
-            _ => Err(invalid(Code::InvalidMessage, problems)),
+            _ => Err(invalid(TYPE, problems)),
         }
     }
 }

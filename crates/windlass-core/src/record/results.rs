@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
 use super::fields::{self, Extra, Source, entry, write_extra};
+use super::{Media, ModalityHazard, TrustTier};
 use crate::identity::{Digest, canonical, kind};
 use crate::spool::Sealed;
 
@@ -113,16 +114,20 @@ impl fmt::Display for MediaKind {
 #[non_exhaustive]
 pub struct MediaRef {
     r#type: MediaTag,
+    /// The id of the [`Media`] that it refers to, where it has one.
+    #[serde(default, deserialize_with = "fields::present")]
+    #[schemars(with = "String")]
+    pub id: Option<Arc<str>>,
     /// What it is.
     pub kind: MediaKind,
     /// Its media type, for example `image/png`.
     pub mime_type: Arc<str>,
     /// Its file name.
     pub filename: Arc<str>,
-    /// How far its origin is trusted.
-    pub trust_tier: Arc<str>,
+    /// Who vouches for its origin.
+    pub trust_tier: TrustTier,
     /// What a model may meet in it.
-    pub modality_hazard: Arc<str>,
+    pub modality_hazard: ModalityHazard,
     /// SHA-256 of its bytes, where they are known.
     #[serde(default, deserialize_with = "fields::present")]
     #[schemars(with = "Digest")]
@@ -136,8 +141,43 @@ pub struct MediaRef {
 }
 
 impl MediaRef {
-    const FIELDS: &[&str] =
-        &["type", "kind", "mimeType", "filename", "trustTier", "modalityHazard", "digest", "byteLength"];
+    const FIELDS: &[&str] = &[
+        "type",
+        "id",
+        "kind",
+        "mimeType",
+        "filename",
+        "trustTier",
+        "modalityHazard",
+        "digest",
+        "byteLength",
+    ];
+
+    pub(super) fn to(media: &Media) -> Self {
+        Self {
+            r#type: MediaTag::Media,
+            id: Some(media.id().into()),
+            kind: media.kind(),
+            mime_type: media.mime_type().into(),
+            filename: media.filename().into(),
+            trust_tier: media.trust_tier().clone(),
+            modality_hazard: media.modality_hazard().clone(),
+            digest: media.digest(),
+            byte_length: media.byte_length(),
+            extra: None,
+        }
+    }
+
+    /// The first word in a list that a constructor refuses because this version does not know it.
+    pub(super) fn unknown_word(list: &[Self], source: Source) -> Option<String> {
+        let in_one = |media: &Self| {
+            let tier = media.trust_tier.unknown().map(|message| format!("trustTier: {message}"));
+            let hazard =
+                || media.modality_hazard.unknown().map(|message| format!("modalityHazard: {message}"));
+            tier.or_else(hazard)
+        };
+        if source == Source::Store { None } else { list.iter().find_map(in_one) }
+    }
 
     fn read(value: &Value, source: Source) -> Result<Self, String> {
         let (known, extra) = split(value, Self::FIELDS, source);
@@ -155,6 +195,7 @@ impl Serialize for MediaRef {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("type", &self.r#type)?;
+        entry(&mut map, "id", self.id.as_ref())?;
         map.serialize_entry("kind", &self.kind)?;
         map.serialize_entry("mimeType", &self.mime_type)?;
         map.serialize_entry("filename", &self.filename)?;
@@ -179,6 +220,8 @@ fn split<'a>(value: &'a Value, known: &[&str], source: Source) -> (Cow<'a, Value
     let extra = Arc::new(extra.into_iter().map(own).collect());
     (Cow::Owned(Value::Object(known.into_iter().map(own).collect())), Some(extra))
 }
+
+const EMPTY_LIST: &str = "a list of results must not be empty";
 
 /// What a settled call produced.
 ///
@@ -228,13 +271,17 @@ impl ToolResults {
         }
     }
 
-    /// True for a list of nothing, which is no result.
-    pub(super) fn is_empty_list(&self) -> bool {
-        match self {
-            Self::Artifacts(list) => list.is_empty(),
-            Self::MediaList(list) => list.is_empty(),
-            Self::Text(_) | Self::Artifact(_) | Self::Media(_) => false,
-        }
+    /// What is wrong with these results, whatever call they belong to: a list of nothing, or in the hands of
+    /// a constructor a word that this version does not know.
+    pub(super) fn defect(&self, source: Source) -> Option<String> {
+        let media = match self {
+            Self::Artifacts(list) if list.is_empty() => return Some(EMPTY_LIST.to_owned()),
+            Self::MediaList(list) if list.is_empty() => return Some(EMPTY_LIST.to_owned()),
+            Self::Media(media) => std::slice::from_ref(media),
+            Self::MediaList(list) => list,
+            Self::Text(_) | Self::Artifact(_) | Self::Artifacts(_) => &[],
+        };
+        MediaRef::unknown_word(media, source)
     }
 
     pub(super) fn read(value: &Value, source: Source) -> Result<Self, String> {
@@ -242,7 +289,7 @@ impl ToolResults {
             Value::String(text) => Ok(Self::Text(text.as_str().into())),
             Value::Object(_) if is_media(value) => MediaRef::read(value, source).map(Self::Media),
             Value::Object(_) => ArtifactRef::read(value, source).map(Self::Artifact),
-            Value::Array(items) if items.is_empty() => Err("a list of results must not be empty".to_owned()),
+            Value::Array(items) if items.is_empty() => Err(EMPTY_LIST.to_owned()),
             Value::Array(items) if items.iter().all(is_media) => items
                 .iter()
                 .map(|item| MediaRef::read(item, source))

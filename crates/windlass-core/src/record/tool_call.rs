@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::fields::{self, Extra, Fields, Source, conversions, entry, invalid, write_extra};
+use super::fields::{self, Extra, Fields, RecordType, Source, conversions, entry, invalid, write_extra};
 use super::{ToolMessage, ToolResults, TurnToolCallContent};
 use crate::error::{Code, Error, Problem, shorten};
 use crate::identity::{Args, Checksum, Digest, EffectiveChecksum, OperationId, ToolCallId};
@@ -178,9 +178,8 @@ impl Settlement {
     ///
     /// Fails if the results are a list without an entry.
     pub fn produced(at: Timestamp, results: ToolResults, label: Label) -> Result<Self, Error> {
-        if results.is_empty_list() {
-            let problem = Problem::at("/results", "a list of results must not be empty");
-            return Err(invalid(Code::InvalidToolCall, vec![problem]));
+        if let Some(defect) = results.defect(Source::Caller) {
+            return Err(invalid(TYPE, vec![Problem::at("/results", defect)]));
         }
         let result_digest = results.digest();
         let outcome = Outcome::Succeeded;
@@ -230,6 +229,8 @@ impl Settlement {
         self
     }
 }
+
+const TYPE: RecordType = RecordType { name: "ToolCall", code: Code::InvalidToolCall };
 
 /// The fields of a record that may be missing or wrong, while problems are still being collected.
 struct Parts {
@@ -335,7 +336,7 @@ impl ToolCall {
     }
 
     fn read(value: &Value, source: Source) -> Result<Self, Error> {
-        let mut fields = Fields::of(value, Code::InvalidToolCall)?;
+        let mut fields = Fields::of(value, TYPE)?;
         let parts = Parts {
             id: fields.required("id", |value| fields::text(value).map(Into::into)),
             tool: fields.required("tool", |value| fields::text(value).map(Into::into)),
@@ -409,12 +410,14 @@ impl Parts {
                 "a text is the result of an artifact tool or the detail of an error; other results are artifacts or media"
                     .into(),
             ),
-            Some(list) if list.is_empty_list() => note("results", "a list of results must not be empty".into()),
             Some(ToolResults::Text(_)) | None => {}
-            Some(_) if from_artifact_tool => {
-                note("results", "the result of an artifact tool is a text".into());
-            }
-            Some(_) => {}
+            Some(results) => match results.defect(source) {
+                Some(defect) => note("results", defect),
+                None if from_artifact_tool => {
+                    note("results", "the result of an artifact tool is a text".into());
+                }
+                None => {}
+            },
         }
         let complete = move || {
             Some(Inner {
@@ -439,7 +442,7 @@ impl Parts {
         };
         match complete() {
             Some(inner) if problems.is_empty() => Ok(ToolCall(Arc::new(inner))),
-            _ => Err(invalid(Code::InvalidToolCall, problems)),
+            _ => Err(invalid(TYPE, problems)),
         }
     }
 }

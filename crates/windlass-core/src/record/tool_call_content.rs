@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::fields::{self, Extra, Fields, Source, conversions, entry, invalid, write_extra};
+use super::fields::{self, Extra, Fields, RecordType, Source, conversions, entry, invalid, write_extra};
 use super::tool_call::{args, identity_problems};
 use super::{ToolCall, ToolResults};
 use crate::error::{Code, Error, Problem};
@@ -75,6 +75,8 @@ struct Completion {
     results: ToolResults,
     completed_at: Timestamp,
 }
+
+const TYPE: RecordType = RecordType { name: "TurnToolCallContent", code: Code::InvalidToolCallContent };
 
 struct Parts {
     id: Option<Arc<str>>,
@@ -169,7 +171,7 @@ impl TurnToolCallContent {
     }
 
     fn read(value: &Value, source: Source) -> Result<Self, Error> {
-        let mut fields = Fields::of(value, Code::InvalidToolCallContent)?;
+        let mut fields = Fields::of(value, TYPE)?;
         let parts = Parts {
             id: fields.required("id", |value| fields::text(value).map(Into::into)),
             tool: fields.required("tool", |value| fields::text(value).map(Into::into)),
@@ -268,12 +270,10 @@ impl Parts {
         };
         match self.is_complete {
             Some(true) => {
-                match &self.results {
+                match self.results.as_ref().map(|results| results.defect(source)) {
                     None => note("results", "is required once the call is complete"),
-                    Some(list) if list.is_empty_list() => {
-                        note("results", "a list of results must not be empty");
-                    }
-                    Some(_) => {}
+                    Some(Some(defect)) => note("results", &defect),
+                    Some(None) => {}
                 }
                 if self.completed_at.is_none() {
                     note("completedAt", "is required once the call is complete");
@@ -312,7 +312,7 @@ impl Parts {
         };
         match complete() {
             Some(inner) if problems.is_empty() => Ok(TurnToolCallContent(Arc::new(inner))),
-            _ => Err(invalid(Code::InvalidToolCallContent, problems)),
+            _ => Err(invalid(TYPE, problems)),
         }
     }
 }

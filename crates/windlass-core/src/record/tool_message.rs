@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::ToolCall;
-use super::fields::{self, Extra, Fields, Source, conversions, entry, invalid, write_extra};
+use super::fields::{self, Extra, Fields, RecordType, Source, conversions, entry, invalid, write_extra};
 use crate::error::{Code, Error, Problem};
 use crate::identity::ToolCallId;
 use crate::time::Timestamp;
@@ -85,6 +85,8 @@ pub struct ChatToolMessage<'a> {
     content: &'a str,
 }
 
+const TYPE: RecordType = RecordType { name: "ToolMessage", code: Code::InvalidToolMessage };
+
 struct Parts {
     role: Option<Arc<str>>,
     tool_call_id: Option<Arc<str>>,
@@ -135,7 +137,7 @@ impl ToolMessage {
 
     fn read(value: &Value, source: Source) -> Result<Self, Error> {
         let text = |value: &Value| fields::text(value).map(Into::into);
-        let mut fields = Fields::of(value, Code::InvalidToolMessage)?;
+        let mut fields = Fields::of(value, TYPE)?;
         let parts = Parts {
             role: fields.required("role", text),
             tool_call_id: fields.required("tool_call_id", text),
@@ -216,7 +218,7 @@ impl Parts {
         };
         match complete() {
             Some(inner) if problems.is_empty() => Ok(ToolMessage(Arc::new(inner))),
-            _ => Err(invalid(Code::InvalidToolMessage, problems)),
+            _ => Err(invalid(TYPE, problems)),
         }
     }
 }

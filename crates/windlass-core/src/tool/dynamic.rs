@@ -14,7 +14,9 @@ use super::{
 use crate::artifact::NamedType;
 use crate::error::{Code, Error, Problem};
 use crate::json;
-use crate::record::fields::{self, Fields, Source, typed};
+use crate::record::fields::{self, Fields, RecordType, Source, typed};
+
+const TYPE: RecordType = RecordType { name: "definition of a tool", code: Code::InvalidTool };
 
 /// The definition of a tool as data, for example from a file or from another program. What only code can
 /// say, a predicate or a hook, it cannot say.
@@ -198,7 +200,7 @@ impl DynamicTool {
     }
 
     fn read(value: &Value) -> Result<Self, Error> {
-        let mut fields = Fields::of(value, Code::InvalidTool)?;
+        let mut fields = Fields::of(value, TYPE)?;
         let text = |value: &Value| fields::text(value).map(str::to_owned);
         let raw = RawTool {
             name: fields.required("name", text).unwrap_or_default(),

@@ -1,6 +1,13 @@
 //! Records: every rule on its own row, and the three ways in agree about each.
 
+mod identity;
+mod media;
+mod memory;
 mod message;
+mod references;
+mod retrievable;
+mod thought;
+mod tokenizable;
 mod tool_call;
 mod tool_call_content;
 mod tool_message;
@@ -11,8 +18,14 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use windlass_core::{Code, Error, Message, ToolCall, ToolMessage, TurnToolCallContent, json};
-use windlass_core::{RawMessage, RawToolCall, RawToolMessage, RawTurnToolCallContent};
+use windlass_core::{
+    Code, Error, Identity, Media, Memory, Message, Retrievable, Thought, ToolCall, ToolMessage,
+    TurnToolCallContent, json,
+};
+use windlass_core::{
+    RawIdentity, RawMedia, RawMemory, RawMessage, RawRetrievable, RawThought, RawToolCall, RawToolMessage,
+    RawTurnToolCallContent,
+};
 
 use crate::support::json_value;
 
@@ -31,6 +44,9 @@ trait Record: Sized + Debug + PartialEq + Serialize + DeserializeOwned {
 
 macro_rules! record {
     ($record:ident, $raw:ident, $code:ident, $guard:ident, $valid:path) => {
+        record!($record, $raw, $code, $guard, $valid, new);
+    };
+    ($record:ident, $raw:ident, $code:ident, $guard:ident, $valid:path, $new:ident) => {
         impl Record for $record {
             type Raw = $raw;
             const CODE: Code = Code::$code;
@@ -46,7 +62,7 @@ macro_rules! record {
             }
 
             fn build(raw: $raw) -> Result<Self, Error> {
-                let built = $record::new(raw.clone());
+                let built = $record::$new(raw.clone());
                 assert_eq!(built.as_ref().ok(), $record::try_from(raw).as_ref().ok());
                 built
             }
@@ -72,6 +88,12 @@ record!(
 );
 record!(ToolMessage, RawToolMessage, InvalidToolMessage, is_tool_message, tool_message::valid);
 record!(Message, RawMessage, InvalidMessage, is_message, message::valid);
+record!(Thought, RawThought, InvalidThought, is_thought, thought::valid);
+record!(Memory, RawMemory, InvalidMemory, is_memory, memory::valid);
+record!(Retrievable, RawRetrievable, InvalidRetrievable, is_retrievable, retrievable::valid);
+record!(Identity, RawIdentity, InvalidIdentity, is_identity, identity::valid);
+// A medium is made of its raw form and a source of bytes; the rules of its metadata are those of `try_from`.
+record!(Media, RawMedia, InvalidMedia, is_media, media::valid, try_from);
 
 /// One change to a record.
 #[derive(Clone, Debug)]
@@ -206,7 +228,7 @@ fn artifact() -> Value {
 fn media() -> Value {
     json!({
         "type": "media", "kind": "image", "mimeType": "image/png", "filename": "map.png",
-        "trustTier": "third-party", "modalityHazard": "text-in-image",
+        "trustTier": "third-party-public", "modalityHazard": "extractable-instructions",
     })
 }
 
@@ -228,6 +250,11 @@ proptest! {
         prop_assert!(!verdict::<TurnToolCallContent>(&value).is_empty());
         prop_assert!(!verdict::<ToolMessage>(&value).is_empty());
         prop_assert!(!verdict::<Message>(&value).is_empty());
+        prop_assert!(!verdict::<Thought>(&value).is_empty());
+        prop_assert!(!verdict::<Memory>(&value).is_empty());
+        prop_assert!(!verdict::<Retrievable>(&value).is_empty());
+        prop_assert!(!verdict::<Media>(&value).is_empty());
+        prop_assert!(!verdict::<Identity>(&value).is_empty());
     }
 
     #[test]
@@ -242,6 +269,21 @@ proptest! {
         verdict::<ToolMessage>(&answer);
         verdict::<Message>(&message);
     }
+
+    #[test]
+    fn one_strange_field_does_not_make_them_disagree_about_the_others_either(
+        thought in nearly::<Thought>(),
+        memory in nearly::<Memory>(),
+        retrievable in nearly::<Retrievable>(),
+        media in nearly::<Media>(),
+        identity in nearly::<Identity>(),
+    ) {
+        verdict::<Thought>(&thought);
+        verdict::<Memory>(&memory);
+        verdict::<Retrievable>(&retrievable);
+        verdict::<Media>(&media);
+        verdict::<Identity>(&identity);
+    }
 }
 
 #[test]
@@ -251,7 +293,41 @@ fn what_is_no_object_is_no_record() {
         assert_eq!(verdict::<TurnToolCallContent>(&value), [""]);
         assert_eq!(verdict::<ToolMessage>(&value), [""]);
         assert_eq!(verdict::<Message>(&value), [""]);
+        assert_eq!(verdict::<Thought>(&value), [""]);
+        assert_eq!(verdict::<Memory>(&value), [""]);
+        assert_eq!(verdict::<Retrievable>(&value), [""]);
+        assert_eq!(verdict::<Media>(&value), [""]);
+        assert_eq!(verdict::<Identity>(&value), [""]);
     }
+}
+
+#[test]
+fn the_error_says_which_record_it_is() {
+    fn first_line<R: Record>() -> String {
+        R::read(&Value::Null).unwrap_err().to_string().lines().next().unwrap().to_owned()
+    }
+    let lines = [
+        first_line::<ToolCall>(),
+        first_line::<TurnToolCallContent>(),
+        first_line::<ToolMessage>(),
+        first_line::<Message>(),
+        first_line::<Thought>(),
+        first_line::<Memory>(),
+        first_line::<Retrievable>(),
+        first_line::<Media>(),
+        first_line::<Identity>(),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    E_INVALID_INITIAL_TOOL_CALL_VALUE: this is no valid ToolCall; correct what is listed
+    E_INVALID_INITIAL_TURN_TOOL_CALL_CONTENT_VALUE: this is no valid TurnToolCallContent; correct what is listed
+    E_INVALID_INITIAL_TOOL_MESSAGE_VALUE: this is no valid ToolMessage; correct what is listed
+    E_INVALID_INITIAL_MESSAGE_VALUE: this is no valid Message; correct what is listed
+    E_INVALID_INITIAL_THOUGHT_VALUE: this is no valid Thought; correct what is listed
+    E_INVALID_INITIAL_MEMORY_VALUE: this is no valid Memory; correct what is listed
+    E_INVALID_INITIAL_RETRIEVABLE_VALUE: this is no valid Retrievable; correct what is listed
+    E_INVALID_INITIAL_MEDIA_VALUE: this is no valid Media; correct what is listed
+    E_INVALID_INITIAL_IDENTITY_VALUE: this is no valid Identity; correct what is listed
+    ");
 }
 
 #[test]
@@ -270,13 +346,33 @@ fn null_is_not_the_same_as_absent() {
     for field in ["content", "attachments"] {
         check::<Message>(&[(&[set(field, Value::Null)], &[&format!("/{field}")])]);
     }
+    let replay = [set("payload", "gAAAA"), set("replayTag", "t")];
+    for field in ["payload", "replayTag", "label"] {
+        let edits: Vec<_> = replay.iter().cloned().chain([set(field, Value::Null)]).collect();
+        check::<Thought>(&[(&edits, &[&format!("/{field}")])]);
+    }
+    check::<Memory>(&[(&[set("label", Value::Null)], &["/label"])]);
+    for field in ["kind", "score", "inline"] {
+        check::<Retrievable>(&[(&[set(field, Value::Null)], &[&format!("/{field}")])]);
+    }
+    for field in ["digest", "byteLength"] {
+        check::<Media>(&[(&[set(field, Value::Null)], &[&format!("/{field}")])]);
+    }
 }
 
 #[test]
 fn no_schema_offers_null_for_a_field() {
-    for schema in
-        [ToolCall::schema(), TurnToolCallContent::schema(), ToolMessage::schema(), Message::schema()]
-    {
+    for schema in [
+        ToolCall::schema(),
+        TurnToolCallContent::schema(),
+        ToolMessage::schema(),
+        Message::schema(),
+        Thought::schema(),
+        Memory::schema(),
+        Retrievable::schema(),
+        Media::schema(),
+        Identity::schema(),
+    ] {
         let properties = schema.to_value()["properties"].to_string();
         assert!(!properties.contains("\"null\""), "{properties}");
     }
