@@ -1,7 +1,9 @@
 use std::collections::{HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use windlass_core::event::Fact;
@@ -11,16 +13,16 @@ use windlass_core::tool::{
 };
 use windlass_core::trust::{Label, Tier};
 use windlass_core::{
-    ArtifactRef, Cancel, Clock, Code, Concurrency, DispatchId, Disposition, Effect, Entropy, Error,
-    EventKind, Outcome, Sleep, Spool, Timestamp, Tool, ToolCall, ToolOutput, ToolResults, TurnId,
-    TurnToolCallContent, Values,
+    Cancel, Clock, Code, Concurrency, DispatchId, Disposition, Effect, Entropy, Error, EventKind, Outcome,
+    Sleep, Spool, Timestamp, Tool, ToolCall, ToolResults, TurnId, TurnToolCallContent, Values,
 };
 
 use crate::agent::Shared;
 use crate::drive::Driver;
+use crate::keep::{Watch, keep};
 use crate::log::Log;
 use crate::machine::Unsettled;
-use crate::spool::{MAX_INLINE_BYTES, MemorySpool};
+use crate::spool::MemorySpool;
 
 /// How many calls of one reply run at the same time.
 pub const MAX_CONCURRENT_CALLS: usize = 8;
@@ -28,7 +30,7 @@ pub const MAX_CONCURRENT_CALLS: usize = 8;
 /// The most tool names that an error lists.
 const MAX_LISTED_TOOLS: usize = 50;
 
-type Finished = Result<ToolOutput, CallError>;
+type Finished = Result<ToolResults, CallError>;
 
 /// A task's request to write that its handler is about to run.
 struct StartRequest {
@@ -160,7 +162,17 @@ impl Driver {
         });
         let executor = tool.executor(host.clone());
         let (id, args) = (announced.id().clone(), announced.shared_args().clone());
-        let run = async move { executor.call_as(id, args).await };
+        let (keeper, kept) = (host.clone(), tool.clone());
+        let run = async move {
+            let output = executor.call_as(id, args).await?;
+            // Where the result cannot be kept, the handler has returned all the same: what it did is known.
+            let watch = Watch { clock: &*keeper, cancel: &keeper.cancel };
+            let keeping = AssertUnwindSafe(keep(&keeper.spool, &kept, output, watch)).catch_unwind();
+            let results = keeping
+                .await
+                .unwrap_or_else(|_| Err(Error::new(Code::ToolPanicked, "the source of its media panicked")));
+            results.map_err(|error| CallError::result_lost(kept.name(), error))
+        };
         let task = batch.tasks.spawn_on(run, &self.runtime);
         batch.running.insert(task.id(), Running { announced, tool, host });
     }
@@ -220,7 +232,7 @@ impl Driver {
         &mut self,
         turn: TurnId,
         running: Running,
-        result: Option<Result<ToolOutput, CallError>>,
+        result: Option<Finished>,
     ) -> Result<(), Error> {
         let Running { announced, tool, host } = running;
         // A start that was written has an end, also if the handler was kept from running after that.
@@ -232,11 +244,11 @@ impl Driver {
             .or_else(|| started.map(|start| ExecutionEnd::of(start, self.now(), true).span()));
         let at = self.now();
         let settled = match result {
-            // Where the result cannot be kept, the handler has returned all the same: what it did is known.
-            Some(Ok(output)) => self
-                .keep(&tool, output)
-                .and_then(|results| Settlement::produced(at, results, label(&tool, &announced)))
-                .map_err(|error| CallError::result_lost(tool.name(), error)),
+            Some(Ok(results)) => {
+                let label = label(&tool, &announced, &results);
+                Settlement::produced(at, results, label)
+                    .map_err(|error| CallError::result_lost(tool.name(), error))
+            }
             Some(Err(error)) => Err(error),
             None => Err(broken(&tool, operation.is_some())),
         };
@@ -254,46 +266,13 @@ impl Driver {
         let call = ToolCall::settle(&announced, settlement.of_operation(operation));
         self.commit(turn, vec![Fact::CallSettled { call, ran, disposition }]).await
     }
-
-    /// Keeps what a handler returned, and says what stands for it in a record.
-    fn keep(&self, tool: &Tool, output: ToolOutput) -> Result<ToolResults, Error> {
-        let spool = &self.state.spool;
-        let bytes = match output {
-            ToolOutput::Text(text) if tool.is_artifact_tool() => {
-                return if text.len() <= MAX_INLINE_BYTES {
-                    Ok(ToolResults::Text(text.into()))
-                } else {
-                    let message =
-                        format!("the answer has {} bytes, at most {MAX_INLINE_BYTES} are shown", text.len());
-                    Err(Error::new(Code::SpoolFailed, message))
-                };
-            }
-            ToolOutput::Text(text) => text.into(),
-            ToolOutput::Bytes(bytes) => bytes,
-            ToolOutput::Artifact(artifact) => return self.kept(artifact).map(ToolResults::Artifact),
-            ToolOutput::Artifacts(artifacts) => {
-                let kept: Result<Vec<_>, _> =
-                    artifacts.into_iter().map(|artifact| self.kept(artifact)).collect();
-                return Ok(ToolResults::Artifacts(kept?.into()));
-            }
-            _ => return Err(Error::new(Code::SpoolFailed, "this version cannot keep such a result")),
-        };
-        spool.put(tool.definition().results_type().name(), bytes).map(ToolResults::Artifact)
-    }
-
-    /// A result that must lie in the spool already.
-    fn kept(&self, artifact: ArtifactRef) -> Result<ArtifactRef, Error> {
-        if self.state.spool.get(artifact.digest).is_some() {
-            return Ok(artifact);
-        }
-        let message = format!("it returned the artifact {}, which was never written here", artifact.digest);
-        Err(Error::new(Code::SpoolFailed, message))
-    }
 }
 
-/// The label of what a tool returned.
-fn label(tool: &Tool, announced: &TurnToolCallContent) -> Label {
-    let tier = if tool.definition().trusted { Tier::Developer } else { Tier::Untrusted };
+/// The label of what a tool returned. A trusted tool vouches for its words, not for media that it hands on.
+fn label(tool: &Tool, announced: &TurnToolCallContent, results: &ToolResults) -> Label {
+    let is_media = matches!(results, ToolResults::Media(_) | ToolResults::MediaList(_));
+    let is_trusted = tool.definition().trusted && !is_media;
+    let tier = if is_trusted { Tier::Developer } else { Tier::Untrusted };
     Label::of_call(tier, tool.name(), announced.id().clone())
 }
 

@@ -10,6 +10,7 @@ mod agent;
 mod batch;
 mod drive;
 mod journal;
+mod keep;
 mod log;
 mod machine;
 mod propose;

@@ -4,10 +4,10 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use super::ToolError;
-use crate::record::ArtifactRef;
+use crate::record::{ArtifactRef, Media};
 
 /// What a handler returned, before anybody has stored it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ToolOutput {
     /// Text, which is also what a serialisable value becomes.
@@ -18,13 +18,17 @@ pub enum ToolOutput {
     Artifact(ArtifactRef),
     /// Several of them; never empty.
     Artifacts(Vec<ArtifactRef>),
+    /// An image, a sound, a film or a document, which is no artifact.
+    Media(Media),
+    /// Several of them; never empty.
+    MediaList(Vec<Media>),
 }
 
 /// What a handler may return: anything that serialises, or a [`ToolOutput`].
 ///
 /// A string is its own text, nothing at all (`()`, `None`) an empty one, `Vec<u8>` and [`Bytes`] are bytes,
 /// an [`ArtifactRef`] (what [`SpoolWriter::seal`](crate::SpoolWriter::seal) gives) is the result that lies
-/// there already, and any other value is its JSON.
+/// there already, [`Media`] is itself, one or several, and any other value is its JSON.
 ///
 /// ```
 /// use windlass_core::{IntoToolOutput, ToolOutput};
@@ -38,7 +42,7 @@ pub enum ToolOutput {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a tool",
-    note = "return a text, bytes, anything that implements `serde::Serialize`, or a `ToolOutput`"
+    note = "return a text, bytes, media, anything that implements `serde::Serialize`, or a `ToolOutput`"
 )]
 pub trait IntoToolOutput {
     /// The output, or a failure if the value does not serialise.
@@ -60,7 +64,13 @@ impl<T: Serialize + 'static> IntoToolOutput for T {
             return Ok(ToolOutput::Artifact(artifact));
         }
         if let Some(artifacts) = take::<Vec<ArtifactRef>>(value) {
-            return Ok(ToolOutput::artifacts(artifacts));
+            return Ok(several(artifacts, ToolOutput::Artifacts));
+        }
+        if let Some(media) = take::<Media>(value) {
+            return Ok(ToolOutput::Media(media));
+        }
+        if let Some(media) = take::<Vec<Media>>(value) {
+            return Ok(several(media, ToolOutput::MediaList));
         }
         let json = serde_json::to_string(&held)?;
         Ok(ToolOutput::Text(match json.as_bytes() {
@@ -87,11 +97,11 @@ impl ToolOutput {
             _ => None,
         }
     }
+}
 
-    /// Several results that lie in the spool; none at all is an empty text.
-    fn artifacts(artifacts: Vec<ArtifactRef>) -> Self {
-        if artifacts.is_empty() { Self::Text(String::new()) } else { Self::Artifacts(artifacts) }
-    }
+/// A list of results; none at all is an empty text.
+fn several<T>(list: Vec<T>, output: fn(Vec<T>) -> ToolOutput) -> ToolOutput {
+    if list.is_empty() { ToolOutput::Text(String::new()) } else { output(list) }
 }
 
 impl IntoToolOutput for ToolOutput {

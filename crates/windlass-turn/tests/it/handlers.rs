@@ -4,18 +4,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use windlass_core::record::{MediaChunks, MediaKind};
+use windlass_core::trust::Tier;
 use windlass_core::{
-    ArtifactRef, ArtifactTool, Code, Definition, Effect, EventKind, Outcome, Progress, Tool, ToolContext,
-    ToolError, ToolOutput, ToolResults, TypedTool, tool_fn,
+    ArtifactRef, ArtifactTool, Code, Definition, Digest, Effect, Error, EventKind, Media, MediaSource,
+    ModalityHazard, Outcome, Progress, RawMedia, StopReason, Tool, ToolContext, ToolError, ToolOutput,
+    ToolResults, TrustTier, TypedTool, tool_fn,
 };
 use windlass_testing::{Script, ScriptedReply, trace};
 use windlass_tool::{IntoTool as _, ToolRegistry};
 use windlass_turn::{MAX_INLINE_BYTES, MAX_OUTPUT_BYTES};
 
-use crate::support::{agent, play};
+use crate::support::{agent, play, play_until};
 
 #[derive(Deserialize, JsonSchema)]
 struct Seconds {
@@ -204,6 +209,88 @@ async fn what_is_written_as_it_comes_is_bounded_too() {
     let (past, _) = record(MAX_OUTPUT_BYTES + 1).await;
     assert!(past.is_error());
     assert!(past.results().as_text().unwrap().contains("at most 67108864 are kept in memory"));
+}
+
+/// A source of media that does what it is told.
+#[derive(Clone, Copy)]
+enum Reel {
+    Plays(&'static [&'static str]),
+    Tears,
+    Stops,
+    Panics,
+}
+
+impl MediaSource for Reel {
+    fn open(&self) -> MediaChunks {
+        let chunk = |text: &'static str| Ok(Bytes::from_static(text.as_bytes()));
+        match *self {
+            Self::Plays(pieces) => stream::iter(pieces.iter().copied().map(chunk)).boxed(),
+            Self::Tears => {
+                let torn = Error::new(Code::MediaUnreadable, "the film is torn");
+                stream::iter([chunk("fi"), Err(torn)]).boxed()
+            }
+            Self::Stops => stream::iter([chunk("fi")]).chain(stream::pending()).boxed(),
+            Self::Panics => stream::poll_fn(|_| panic!("the projector burns, as told")).boxed(),
+        }
+    }
+}
+
+fn film(id: &str, digest: Option<Digest>, reel: Reel) -> Media {
+    let raw = RawMedia {
+        id: id.to_owned(),
+        kind: MediaKind::Video,
+        mime_type: "video/mp4".to_owned(),
+        filename: format!("{id}.mp4"),
+        trust_tier: TrustTier::FirstParty,
+        modality_hazard: ModalityHazard::OpaquePerceptual,
+        digest,
+        byte_length: None,
+    };
+    Media::new(raw, reel).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn media_are_kept_by_reference_and_named_to_the_model() {
+    let whole = film("a", None, Reel::Plays(&["fi", "", "lm"]));
+    let (record, told) = given(give().trusted(), ToolOutput::Media(whole.clone())).await;
+    let ToolResults::Media(kept) = record.results() else { panic!("{record:?}") };
+    assert_eq!((kept.digest, kept.byte_length), (Some(Digest::of(b"film")), Some(4)));
+    assert_eq!(told, "[video: a.mp4]");
+    assert_eq!(record.result_digest(), Some(Digest::of(b"film")));
+    // A trusted tool vouches for its own words only.
+    assert_eq!(record.label().unwrap().tier, Tier::Untrusted);
+    let other = film("b", Some(Digest::of(b"other")), Reel::Plays(&["other"]));
+    let (record, told) = given(give(), ToolOutput::MediaList(vec![whole, other])).await;
+    let ToolResults::MediaList(kept) = record.results() else { panic!("{record:?}") };
+    assert_eq!((kept.len(), kept[1].digest), (2, Some(Digest::of(b"other"))));
+    assert_eq!(told, "[video: a.mp4]\n[video: b.mp4]");
+}
+
+#[tokio::test(start_paused = true)]
+async fn media_that_cannot_be_read_are_no_result_and_the_effect_is_not_denied() {
+    let rows = [
+        (Reel::Tears, None, "the film is torn"),
+        (Reel::Stops, None, "its media could not be read within 60 s"),
+        (Reel::Panics, None, "the source of its media panicked"),
+        (Reel::Plays(&["film"]), Some(Digest::of(b"fiml")), "and says otherwise"),
+    ];
+    for (reel, digest, reason) in rows {
+        let (record, told) = given(give(), ToolOutput::Media(film("a", digest, reel))).await;
+        assert!(record.is_error());
+        assert_eq!(record.outcome(), Some(Outcome::Succeeded), "{told}");
+        assert!(told.contains(reason), "{told}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_waits_for_no_media() {
+    let output = ToolOutput::Media(film("a", None, Reel::Stops));
+    let tool = Giving(give(), move |_: &ToolContext| std::future::ready(Ok(output.clone())));
+    let agent = agent(Script::new().calls("give", json!({})).says("Done.")).tool(tool);
+    let played = play_until(&agent, |event| matches!(event.kind, EventKind::ToolExecutionStart(_))).await;
+    let record = played.records().remove(0);
+    assert!(record.results().as_text().unwrap().contains("aborted while its media were read"), "{record:?}");
+    assert_eq!(played.conclusion.stop_reason(), StopReason::Aborted);
 }
 
 #[tokio::test(start_paused = true)]

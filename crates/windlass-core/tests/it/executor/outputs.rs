@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use windlass_core::{Args, ArtifactRef, Code, Effect, IntoToolOutput, Outcome, ToolOutput, tool_fn};
+use windlass_core::record::MediaKind;
+use windlass_core::{
+    Args, ArtifactRef, Code, Effect, IntoToolOutput, Media, ModalityHazard, Outcome, RawMedia, ToolOutput,
+    TrustTier, tool_fn,
+};
 
 use crate::support::{Recorder, Trace, unchecked};
 
@@ -77,6 +81,28 @@ async fn a_result_that_lies_in_the_spool_is_referred_to() {
     let both = vec![one, other];
     assert_eq!(output_of(both.clone()).await, ToolOutput::Artifacts(both));
     assert_eq!(output_of(Vec::<ArtifactRef>::new()).await, text(""));
+}
+
+#[tokio::test(start_paused = true)]
+async fn media_stay_media() {
+    let image = |id: &str| {
+        let raw = RawMedia {
+            id: id.to_owned(),
+            kind: MediaKind::Image,
+            mime_type: "image/png".to_owned(),
+            filename: "map.png".to_owned(),
+            trust_tier: TrustTier::ThirdPartyPublic,
+            modality_hazard: ModalityHazard::OpaquePerceptual,
+            digest: None,
+            byte_length: None,
+        };
+        Media::new(raw, Bytes::from_static(b"\x89PNG")).unwrap()
+    };
+    assert_eq!(output_of(image("1")).await, ToolOutput::Media(image("1")));
+    assert_eq!(output_of(Some(image("1"))).await, ToolOutput::Media(image("1")));
+    let both = vec![image("1"), image("2")];
+    assert_eq!(output_of(both.clone()).await, ToolOutput::MediaList(both));
+    assert_eq!(output_of(Vec::<Media>::new()).await, text(""));
 }
 
 #[derive(Clone)]
