@@ -10,6 +10,7 @@
 )]
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
@@ -19,7 +20,11 @@ use serde_json::json;
 use sha2::Digest as _;
 use tokio::runtime::Runtime;
 use windlass::model::{FinishReason, Opening};
-use windlass::{Agent, Effect, Model as _, ModelDelta, canonical, checksum, tool_fn};
+use windlass::tool::{ExecutionEnd, ExecutionStart, Host, Scope};
+use windlass::{
+    Agent, Args, Cancel, Clock, Effect, Entropy, Error, IntoTool as _, Model as _, ModelDelta, OsEntropy,
+    SessionId, SystemClock, Tool, ToolCallId, TurnId, canonical, checksum, tool_fn,
+};
 use windlass_testing::Script;
 
 const ROUNDS: usize = 100;
@@ -28,6 +33,8 @@ fn main() {
     println!("{:<58} {:>8} {:>12} {:>12}", "what", "ratio", "ours", "floor");
     checksum_of_200_bytes();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    validation(&runtime);
+    dispatch(&runtime);
     one_step(&runtime);
     flat(&runtime);
 }
@@ -76,6 +83,129 @@ fn checksum_of_200_bytes() {
         },
     );
     report(&what, times);
+}
+
+/// The arguments of a search, as a model may send them.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only read, never used")]
+struct Search {
+    #[schemars(length(min = 1, max = 200))]
+    query: String,
+    #[schemars(regex(pattern = "^/"))]
+    path: String,
+    #[schemars(range(min = 1, max = 100))]
+    limit: u8,
+    context: Context,
+    tags: Vec<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "only read, never used")]
+struct Context {
+    before: u8,
+    after: u8,
+}
+
+/// Reading the arguments as a model sends them, checked and not.
+fn validation(runtime: &Runtime) {
+    let text = r#"{"query":"frequent errors of last night","path":"/var/log/service.log","limit":25,"context":{"before":2,"after":4},"tags":["error","timeout"]}"#;
+    let search = tool_fn("search", "Searches.", Effect::Pure, |_: Search| async { Ok(()) });
+    let search = search.into_tool().unwrap();
+    let times = race(
+        500,
+        || drop(black_box(runtime.block_on(search.validate(&Args::read(black_box(text)))).unwrap())),
+        || drop(black_box(serde_json::from_str::<Search>(black_box(text)).unwrap())),
+    );
+    report("arguments read, checked, coerced, typed / serde alone", times);
+    let args = Args::read(text);
+    let value = serde_json::Value::Object(args.object().clone());
+    let times = race(
+        500,
+        || drop(black_box(runtime.block_on(search.validate(black_box(&args))).unwrap())),
+        || drop(black_box(Search::deserialize(black_box(&value)).unwrap())),
+    );
+    report("the same from a parsed value / serde alone", times);
+}
+
+/// What lies between a call and its handler, beside the function itself.
+fn dispatch(runtime: &Runtime) {
+    let tool = tool_fn("look", "Looks at a line.", Effect::Pure, |args: Look| async move { Ok(look(&args)) });
+    let tool = tool.into_tool().unwrap();
+    let executor = tool.executor(Arc::new(Bare::new()));
+    let args = Args::read(r#"{"name":"server.log","line":7}"#);
+    let id = ToolCallId::new("call_1").unwrap();
+    let (ours, floor) = race(
+        500,
+        || drop(black_box(runtime.block_on(executor.call_as(id.clone(), black_box(args.clone()))).unwrap())),
+        || {
+            let args = black_box(Look { name: "server.log".to_owned(), line: 7 });
+            black_box(runtime.block_on(async { look(&args) }));
+        },
+    );
+    report("a call through an executor / the function alone", (ours, floor));
+    // The parts of it that the kit promises, by themselves: hashes and check cannot be had for less.
+    let parts = || {
+        black_box(args.checksum("look"));
+        let effective = canonical(&serde_json::Value::Object(args.object().clone()));
+        black_box(sha2::Sha256::digest(effective.as_bytes()));
+        black_box(sha2::Sha256::digest(black_box([0_u8; 200])));
+        drop(black_box(runtime.block_on(tool.validate(&args)).unwrap()));
+        black_box(look(&Look { name: "server.log".to_owned(), line: 7 }));
+    };
+    let times = race(
+        500,
+        || drop(black_box(runtime.block_on(executor.call_as(id.clone(), black_box(args.clone()))).unwrap())),
+        parts,
+    );
+    report("a call through an executor / three hashes, check, function", times);
+    println!("  so erased dispatch, events and containment take {:.1?}", times.0.saturating_sub(times.1));
+}
+
+/// A host that keeps nothing.
+struct Bare {
+    scope: Scope,
+    cancel: Cancel,
+}
+
+impl Bare {
+    fn new() -> Self {
+        let session = SessionId::mint(SystemClock.now(), &OsEntropy).unwrap();
+        let turn = TurnId::mint(SystemClock.now(), &OsEntropy).unwrap();
+        Self { scope: Scope { session, turn }, cancel: Cancel::new() }
+    }
+}
+
+impl Host for Bare {
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        &SystemClock
+    }
+
+    fn entropy(&self) -> &dyn Entropy {
+        &OsEntropy
+    }
+
+    fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    async fn authorise(&self, _: &Tool, start: &ExecutionStart) -> Result<(), Error> {
+        black_box(start);
+        Ok(())
+    }
+
+    async fn started(&self, start: &ExecutionStart) -> Result<(), Error> {
+        black_box(start);
+        Ok(())
+    }
+
+    fn ended(&self, end: ExecutionEnd) {
+        black_box(end);
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
