@@ -12,7 +12,7 @@ use super::{Definition, IntoToolOutput, Refusal, ToolContext, ToolError};
 ///
 /// `definition` gives the same answer every time. `call` may be run many times at once; it should
 /// watch [`ToolContext::cancelled`] if it does anything long, because a turn that is aborted waits only
-/// [`ABORT_GRACE`] before the future is dropped. State is owned or shared (`Send + Sync + 'static`);
+/// [`ABORT_GRACE`](super::ABORT_GRACE) before the future is dropped. State is owned or shared (`Send + Sync + 'static`);
 /// a tool cannot borrow from its surroundings.
 ///
 /// ```
@@ -48,7 +48,7 @@ use super::{Definition, IntoToolOutput, Refusal, ToolContext, ToolError};
 pub trait TypedTool: Send + Sync + 'static {
     /// The arguments: a struct whose schema the model sees.
     type Args: DeserializeOwned + JsonSchema + Send + Sync + 'static;
-    /// The result: anything that serialises, or a [`ToolOutput`].
+    /// The result: anything that serialises, or a [`ToolOutput`](super::ToolOutput).
     type Output: IntoToolOutput + Send + 'static;
 
     /// Name, description, effect and the other properties.
