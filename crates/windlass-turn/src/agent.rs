@@ -45,6 +45,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// True if a tool has arguments that only its handler may see.
+    pub(crate) fn has_secrets(&self) -> bool {
+        self.tools.iter().any(|tool| !tool.definition().secret.is_empty())
+    }
+
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.mistake.clone().map_or(Ok(()), Err)
     }

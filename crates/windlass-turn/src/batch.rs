@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use windlass_core::event::Fact;
 use windlass_core::record::Settlement;
 use windlass_core::tool::{
-    CallError, ExecutionEnd, ExecutionProgress, ExecutionStart, Host, Scope, UNKNOWN_EFFECT,
+    CallError, ExecutionEnd, ExecutionProgress, ExecutionStart, Host, Scope, Span, UNKNOWN_EFFECT,
 };
 use windlass_core::trust::{Label, Tier};
 use windlass_core::{
@@ -193,6 +193,12 @@ impl Driver {
         Error::new(Code::UnknownTool, format!("there is no tool {name:?}; {listed}"))
     }
 
+    /// The fact that a call has its result.
+    fn settled(&self, call: ToolCall, ran: Option<Span>, disposition: Option<Disposition>) -> Fact {
+        let secret = self.machine().secret_of(call.id()).to_vec();
+        Fact::CallSettled { call, ran, disposition, secret }
+    }
+
     /// Settles a call whose handler never ran.
     async fn settle_refused(
         &mut self,
@@ -204,7 +210,7 @@ impl Driver {
             Settlement::error(self.now(), Outcome::NotRun, error.to_string(), kit_label(announced));
         let call = ToolCall::settle(announced, settlement);
         let disposition = Some(Disposition::Failed);
-        self.commit(turn, vec![Fact::CallSettled { call, ran: None, disposition }]).await
+        self.commit(turn, vec![self.settled(call, None, disposition)]).await
     }
 
     /// Settles a call whose handler was started by a driver that is gone.
@@ -224,7 +230,7 @@ impl Driver {
         let settlement = Settlement::error(self.now(), outcome, error.to_string(), kit_label(announced))
             .of_operation(Some((start.effective_checksum, start.operation_id)));
         let call = ToolCall::settle(announced, settlement);
-        self.commit(turn, vec![Fact::CallSettled { call, ran, disposition: Some(Disposition::Failed) }]).await
+        self.commit(turn, vec![self.settled(call, ran, Some(Disposition::Failed))]).await
     }
 
     /// Settles a call whose task has ended.
@@ -264,7 +270,7 @@ impl Driver {
             }
         };
         let call = ToolCall::settle(&announced, settlement.of_operation(operation));
-        self.commit(turn, vec![Fact::CallSettled { call, ran, disposition }]).await
+        self.commit(turn, vec![self.settled(call, ran, disposition)]).await
     }
 }
 

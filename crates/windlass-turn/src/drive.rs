@@ -1,10 +1,11 @@
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::OwnedMutexGuard;
-use windlass_core::event::{Fact, Failure, PreviewContent, Spoken, TextContent};
+use windlass_core::event::{Fact, Failure, PreviewContent, Proposal, Spoken, TextContent};
 use windlass_core::identity::mint_message_id;
 use windlass_core::model::{Reply, ReplyBuilder};
 use windlass_core::{
@@ -211,7 +212,8 @@ impl Driver {
         let (Ok(()), Some(adapter)) = (caught_up, adapter.as_mut()) else {
             return Some(Err(adapter_panicked()));
         };
-        let mut listener = Listener { agent, log, turn, dispatch, shown, now: asked_at };
+        let mut listener =
+            Listener { agent, log, turn, dispatch, shown, open: HashMap::new(), now: asked_at };
         let heard = {
             let listening = async { listener.listen(adapter.send()).await };
             tokio::select! {
@@ -225,6 +227,18 @@ impl Driver {
         heard.map(|heard| heard.unwrap_or_else(|_| Err(adapter_panicked())))
     }
 
+    /// Proposals that know which of their arguments only the handler may see.
+    fn marked(&self, proposals: Vec<Proposal>) -> Vec<Proposal> {
+        let mark = |proposal: Proposal| match self.agent.tools.get(proposal.call.tool()) {
+            Some(tool) => {
+                let secret = tool.definition().secrets_in(proposal.call.shared_args());
+                proposal.with_secret(secret)
+            }
+            None => proposal,
+        };
+        proposals.into_iter().map(mark).collect()
+    }
+
     fn replied(&self, reply: Reply, asked_at: Timestamp) -> Result<Fact, Error> {
         let spoken = |shown: &Option<(Arc<str>, Timestamp)>, text: String| {
             let (id, created_at) = shown.clone().filter(|_| !text.is_empty())?;
@@ -235,7 +249,7 @@ impl Driver {
         Ok(Fact::Replied {
             thought: spoken(&self.state.shown.thought, reply.thought),
             message: spoken(&self.state.shown.message, reply.text),
-            calls: propose(reply.calls, &self.state.seen, &*self.agent.entropy, first_at)?,
+            calls: self.marked(propose(reply.calls, &self.state.seen, &*self.agent.entropy, first_at)?),
             model: self.agent.model_name.clone(),
             finish: reply.finish,
             usage: reply.usage,
@@ -259,6 +273,8 @@ struct Listener<'a> {
     turn: TurnId,
     dispatch: Option<DispatchId>,
     shown: &'a mut Shown,
+    /// Whether somebody may watch the arguments of a call, for each call whose tool is known.
+    open: HashMap<usize, bool>,
     /// The time, which never runs backwards.
     now: Timestamp,
 }
@@ -283,6 +299,10 @@ impl Listener<'_> {
         reply.finish()
     }
 
+    fn is_open(&self, tool: &str) -> bool {
+        self.agent.tools.get(tool).is_none_or(|tool| tool.definition().secret.is_empty())
+    }
+
     fn show(&mut self, delta: &ModelDelta) -> Result<Option<EventKind>, Error> {
         let (now, entropy) = (self.now, &*self.agent.entropy);
         let piece = |place: &mut Option<(Arc<str>, Timestamp)>, text: &str| {
@@ -300,8 +320,14 @@ impl Listener<'_> {
                 Some(EventKind::Thought { content: piece(&mut self.shown.thought, text)? })
             }
             ModelDelta::Call { slot, tool, arguments, .. } => {
+                if let Some(tool) = tool {
+                    self.open.insert(*slot, self.is_open(tool));
+                }
+                // Arguments may come before the name of their tool.
+                let is_open = self.open.get(slot).copied().unwrap_or_else(|| !self.agent.has_secrets());
+                let arguments = if is_open { arguments.as_str() } else { "" };
                 let tool = tool.as_deref().map(Into::into);
-                let content = PreviewContent::new(*slot, tool, arguments.as_str());
+                let content = PreviewContent::new(*slot, tool, arguments);
                 Some(EventKind::ToolCallPreview { content })
             }
             _ => None,

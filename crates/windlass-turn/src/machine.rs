@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use windlass_core::event::{Entry, Fact, Failure, StopReason, TurnEnd};
+use windlass_core::event::{Entry, Fact, Failure, Proposal, StopReason, TurnEnd};
 use windlass_core::record::{AssistantMessage, RequestedCall};
 use windlass_core::tool::ExecutionStart;
 use windlass_core::{
@@ -100,6 +100,8 @@ struct Ending {
 #[derive(Clone, Debug, PartialEq)]
 struct Call {
     announced: TurnToolCallContent,
+    /// The names of the arguments that only the handler may see.
+    secret: Vec<Arc<str>>,
     state: CallState,
 }
 
@@ -191,7 +193,7 @@ impl Machine {
             }
             Fact::Replied { message, calls, usage, .. } => {
                 self.usage = self.usage.plus(usage.unwrap_or_default());
-                self.propose(calls.iter().map(|proposal| &proposal.call));
+                self.propose(calls);
                 let text = message.as_ref().map(|spoken| spoken.text.clone());
                 if calls.is_empty() {
                     self.answer.clone_from(&text);
@@ -250,11 +252,14 @@ impl Machine {
         Vec::new()
     }
 
-    fn propose<'a>(&mut self, calls: impl Iterator<Item = &'a TurnToolCallContent>) {
+    fn propose(&mut self, calls: &[Proposal]) {
         self.phase = Phase::Calling;
-        self.batch = calls
-            .map(|announced| Call { announced: announced.clone(), state: CallState::Proposed })
-            .collect();
+        let proposed = |proposal: &Proposal| Call {
+            announced: proposal.call.clone(),
+            secret: proposal.secret.clone(),
+            state: CallState::Proposed,
+        };
+        self.batch = calls.iter().map(proposed).collect();
         self.newest_call_at =
             self.batch.last().map(|call| call.announced.created_at()).max(self.newest_call_at);
     }
@@ -323,6 +328,12 @@ impl Machine {
             CallState::Started(start) => Some(start),
             CallState::Proposed | CallState::Settled(_) => None,
         })
+    }
+
+    /// The names of the arguments of a call that only the handler may see.
+    pub(crate) fn secret_of(&self, id: &ToolCallId) -> &[Arc<str>] {
+        let call = self.batch.iter().find(|call| call.announced.id() == id);
+        call.map_or(&[], |call| call.secret.as_slice())
     }
 
     /// The dispatch that is running.

@@ -129,6 +129,9 @@ pub enum Fact {
         ran: Option<Span>,
         /// What happens next, if it failed.
         disposition: Option<Disposition>,
+        /// The names of the arguments that only the handler may see.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        secret: Vec<Arc<str>>,
     },
     /// Somebody asked the turn to stop.
     AbortRequested {
@@ -162,8 +165,7 @@ impl Fact {
                 let message = message
                     .iter()
                     .map(|spoken| EventKind::Message { content: TextContent::full(spoken, at) });
-                let calls =
-                    calls.iter().map(|proposal| EventKind::ToolCall { content: proposal.call.clone() });
+                let calls = calls.iter().map(|proposal| EventKind::ToolCall { content: proposal.shown() });
                 let stats = EventKind::GenerationStats {
                     model: model.clone(),
                     finish_reason: *finish,
@@ -175,12 +177,14 @@ impl Fact {
             Self::ReplyFailed { error, retracted } => {
                 with_retracted(EventKind::Error { error: error.clone() }, retracted)
             }
-            Self::CallStarted(start) => vec![EventKind::ToolExecutionStart(start.clone())],
-            Self::CallSettled { call, ran, .. } => ran
-                .iter()
-                .map(|span| EventKind::ToolExecutionEnd(ExecutionEnd::settled(call, *span)))
-                .chain([EventKind::ToolCall { content: call.to_content() }])
-                .collect(),
+            Self::CallStarted(start) => vec![EventKind::ToolExecutionStart(start.without_secrets())],
+            Self::CallSettled { call, ran, secret, .. } => {
+                let call = call.without_secrets(secret);
+                ran.iter()
+                    .map(|span| EventKind::ToolExecutionEnd(ExecutionEnd::settled(&call, *span)))
+                    .chain([EventKind::ToolCall { content: call.to_content() }])
+                    .collect()
+            }
             Self::AbortRequested { retracted } => with_retracted(EventKind::AbortRequested {}, retracted),
             Self::IterationEnded { iteration } => vec![EventKind::IterationEnd { iteration: *iteration }],
             Self::DispatchEnded { outcome } => vec![EventKind::DispatchEnd { outcome: *outcome }],
@@ -201,14 +205,27 @@ fn with_retracted(kind: EventKind, ids: &[Arc<str>]) -> Vec<EventKind> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Proposal {
-    /// The call as it is announced.
+    /// The call, with all of its arguments.
     pub call: TurnToolCallContent,
+    /// The names of the arguments that only the handler may see.
+    pub secret: Vec<Arc<str>>,
 }
 
 impl Proposal {
     /// A call that was just announced.
     pub fn new(call: TurnToolCallContent) -> Self {
-        Self { call }
+        Self { call, secret: Vec::new() }
+    }
+
+    /// Names the arguments that only the handler may see.
+    #[must_use]
+    pub fn with_secret(self, secret: Vec<Arc<str>>) -> Self {
+        Self { secret, ..self }
+    }
+
+    /// The call as it is announced.
+    pub fn shown(&self) -> TurnToolCallContent {
+        self.call.without_secrets(&self.secret)
     }
 }
 
@@ -217,19 +234,21 @@ struct StoredProposal {
     call: TurnToolCallContent,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     defect: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    secret: Vec<Arc<str>>,
 }
 
 impl Serialize for Proposal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let defect = self.call.shared_args().defect().map(str::to_owned);
-        StoredProposal { call: self.call.clone(), defect }.serialize(serializer)
+        StoredProposal { call: self.call.clone(), defect, secret: self.secret.clone() }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Proposal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let StoredProposal { call, defect } = StoredProposal::deserialize(deserializer)?;
-        Ok(Self { call: if defect.is_some() { call.with_defect(defect) } else { call } })
+        let StoredProposal { call, defect, secret } = StoredProposal::deserialize(deserializer)?;
+        Ok(Self { call: if defect.is_some() { call.with_defect(defect) } else { call }, secret })
     }
 }
 

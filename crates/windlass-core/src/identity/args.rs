@@ -11,6 +11,9 @@ use crate::json;
 /// The key under which arguments that are no object stand.
 pub const RAW_KEY: &str = "$raw";
 
+/// The key of what stands for an argument that only the handler may see.
+pub const SECRET_KEY: &str = "$secret";
+
 /// The most bytes of argument text that one call may have.
 pub const MAX_ARGS_BYTES: usize = 16 << 20;
 
@@ -98,6 +101,21 @@ impl Args {
     /// Arguments that a check gave back.
     pub(crate) fn checked(object: Map<String, Value>) -> Self {
         Self(Arc::new(Inner { object, defect: None }))
+    }
+
+    /// A copy without the arguments of these names, where each stands as `{"$secret": true}`.
+    #[must_use]
+    pub fn without_secrets(&self, names: &[Arc<str>]) -> Self {
+        if !names.iter().any(|name| self.0.object.contains_key(&**name)) {
+            return self.clone();
+        }
+        let mut object = self.0.object.clone();
+        for name in names {
+            if let Some(value) = object.get_mut(&**name) {
+                *value = Value::Object(Map::from_iter([(SECRET_KEY.to_owned(), Value::Bool(true))]));
+            }
+        }
+        Self(Arc::new(Inner { object, defect: self.0.defect.clone() }))
     }
 
     /// The same arguments, with what was found wrong with them when they were first read: an object that

@@ -19,7 +19,7 @@ mod id;
 mod text;
 
 pub(crate) use args::kind;
-pub use args::{Args, MAX_ARGS_BYTES, RAW_KEY};
+pub use args::{Args, MAX_ARGS_BYTES, RAW_KEY, SECRET_KEY};
 pub use canonical::canonical;
 pub(crate) use canonical::{exact, exact_object};
 pub(crate) use checksum::DefinitionDigest;

@@ -540,6 +540,17 @@ impl ToolCall {
         Self(Arc::new(Inner { updated_at, inline, ..(*self.0).clone() }))
     }
 
+    /// A copy for whoever may not see the arguments of these names. Its checksum is that of the original,
+    /// so it is not intact.
+    #[must_use]
+    pub fn without_secrets(&self, names: &[Arc<str>]) -> Self {
+        if names.is_empty() {
+            return self.clone();
+        }
+        let args = self.0.args.without_secrets(names);
+        Self(Arc::new(Inner { args, ..(*self.0).clone() }))
+    }
+
     /// The stream form of this record: the completing emission.
     pub fn to_content(&self) -> TurnToolCallContent {
         TurnToolCallContent::completed(self)

@@ -212,6 +212,16 @@ impl TurnToolCallContent {
         &self.0.args
     }
 
+    /// A copy for whoever may not see the arguments of these names. Its checksum is that of the original.
+    #[must_use]
+    pub fn without_secrets(&self, names: &[Arc<str>]) -> Self {
+        if names.is_empty() {
+            return self.clone();
+        }
+        let args = self.0.args.without_secrets(names);
+        Self(Arc::new(Inner { args, ..(*self.0).clone() }))
+    }
+
     pub(crate) fn with_defect(&self, defect: Option<String>) -> Self {
         Self(Arc::new(Inner { args: self.0.args.with_defect(defect), ..(*self.0).clone() }))
     }

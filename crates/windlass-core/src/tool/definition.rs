@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::{Effect, ToolError, ToolOutput};
 use crate::artifact::{ArtifactType, Text};
 use crate::error::{Code, Error, Problem, shorten};
-use crate::identity::{OperationId, ToolCallId};
+use crate::identity::{Args, OperationId, RAW_KEY, ToolCallId};
 
 /// How long a handler may run unless its definition says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -166,7 +166,8 @@ pub struct Definition {
     pub approval: Approval,
     /// The arguments that say where something goes.
     pub destination: BTreeSet<Cow<'static, str>>,
-    /// The arguments that only the handler may see.
+    /// The arguments that only the handler, the store and the model itself may see: errors never quote them, and
+    /// in events they are blanked out.
     pub secret: BTreeSet<Cow<'static, str>>,
     /// Whether it runs beside other calls.
     pub concurrency: Concurrency,
@@ -334,6 +335,16 @@ impl Definition {
     pub fn results_type(&self) -> &Arc<dyn ArtifactType> {
         static TEXT: LazyLock<Arc<dyn ArtifactType>> = LazyLock::new(|| Arc::new(Text));
         self.artifact_type.as_ref().unwrap_or(&TEXT)
+    }
+
+    /// The names of the arguments among these that only the handler may see. What is no object may hold any
+    /// of them, so it counts as one.
+    pub fn secrets_in(&self, args: &Args) -> Vec<Arc<str>> {
+        match args.defect() {
+            Some(_) if self.secret.is_empty() => Vec::new(),
+            Some(_) => vec![RAW_KEY.into()],
+            None => self.secret.iter().map(|name| Arc::from(&**name)).collect(),
+        }
     }
 
     /// What a model is told, if the definition is valid.

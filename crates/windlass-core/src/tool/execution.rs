@@ -35,6 +35,9 @@ pub struct ExecutionStart {
     /// The arguments that the handler gets, where defaults and coercion made them differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_args: Option<Args>,
+    /// The names of the arguments that only the handler may see. What is shown to others is blanked out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secret: Vec<Arc<str>>,
     /// When the handler was started.
     pub started_at: Timestamp,
     /// What runs.
@@ -44,6 +47,14 @@ pub struct ExecutionStart {
 }
 
 impl ExecutionStart {
+    /// A copy for whoever may not see the secret arguments.
+    #[must_use]
+    pub fn without_secrets(&self) -> Self {
+        let blanked = |args: &Args| args.without_secrets(&self.secret);
+        let effective_args = self.effective_args.as_ref().map(blanked);
+        Self { args: blanked(&self.args), effective_args, ..self.clone() }
+    }
+
     /// The arguments that the handler gets.
     pub fn effective_args(&self) -> &Map<String, Value> {
         self.effective_args.as_ref().unwrap_or(&self.args).object()

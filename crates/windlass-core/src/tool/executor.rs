@@ -128,6 +128,7 @@ impl<H: Host> Executor<H> {
             tool_name: tool.shared_name(),
             call_id,
             effective_args: (effective != *args.object()).then(|| Args::checked(effective)),
+            secret: tool.definition().secrets_in(&args),
             args,
             started_at: host.clock().now(),
             effective_checksum,

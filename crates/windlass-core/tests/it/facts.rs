@@ -84,7 +84,7 @@ fn facts() -> Vec<Fact> {
     let deep_array = announced(&format!("{}1e300{}", "[".repeat(128), "]".repeat(128)));
     let calls = [&whole, &broken, &honest, &deep, &deep_array];
     let end = ExecutionEnd::of(&start(&whole), at(9), true);
-    let settled = |call, ran, disposition| Fact::CallSettled { call, ran, disposition };
+    let settled = |call, ran, disposition| Fact::CallSettled { call, ran, disposition, secret: Vec::new() };
     let ended = |reason, error| Fact::TurnEnded(TurnEnd::new(reason, USAGE, 12, error));
     vec![
         Fact::TurnStarted { message: Message::text("msg_1", Role::User, "Oslo?", at(0)).unwrap() },
@@ -174,7 +174,7 @@ proptest! {
     fn any_arguments_survive_the_journal(args in json_object()) {
         let call = TurnToolCallContent::announce(call_id("c1"), "t", Args::from_value(args), at(1));
         let proposed = replied(vec![Proposal::new(call.clone())]);
-        let settled = Fact::CallSettled { call: succeeded(&call), ran: None, disposition: None };
+        let settled = Fact::CallSettled { call: succeeded(&call), ran: None, disposition: None, secret: Vec::new() };
         for fact in [proposed, Fact::CallStarted(start(&call)), settled] {
             let entry = entry(fact);
             let text = serde_json::to_string(&entry).unwrap();
@@ -341,7 +341,12 @@ fn execution_events_share_the_checksum_of_the_call() {
         })],
     );
     let end = ExecutionEnd::of(&start(&call), at(4), false);
-    let settled = Fact::CallSettled { call: succeeded(&call), ran: Some(end.span()), disposition: None };
+    let settled = Fact::CallSettled {
+        call: succeeded(&call),
+        ran: Some(end.span()),
+        disposition: None,
+        secret: Vec::new(),
+    };
     assert_eq!(
         shown(settled),
         [
@@ -358,7 +363,12 @@ fn execution_events_share_the_checksum_of_the_call() {
 #[test]
 fn a_call_that_never_ran_is_completed_without_execution_events() {
     let call = failed(&announced("{broken"));
-    let settled = Fact::CallSettled { call: call.clone(), ran: None, disposition: Some(Disposition::Retry) };
+    let settled = Fact::CallSettled {
+        call: call.clone(),
+        ran: None,
+        disposition: Some(Disposition::Retry),
+        secret: Vec::new(),
+    };
     assert_eq!(shown(settled), [json!({ "type": "toolCall", "content": call.to_content() })]);
 }
 

@@ -9,6 +9,7 @@
 mod handlers;
 mod journal;
 mod misbehaviour;
+mod secrets;
 mod sequences;
 mod sessions;
 mod subscribers;
