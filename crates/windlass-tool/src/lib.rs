@@ -6,8 +6,25 @@
 //! optional argument that was left out. What is wrong is told in words that a model can act on.
 
 mod coerce;
+mod compile;
+mod default;
 mod example;
+mod expect;
 mod explain;
+mod fanout;
+mod keyword;
+mod meter;
+mod pattern;
+mod quote;
+mod reference;
 mod schema;
+mod union;
 
-pub use schema::{InputSchema, MAX_PATTERN_BYTES, MAX_SCHEMA_BYTES, Rejection, checked};
+pub use coerce::MAX_ROUNDS;
+pub use compile::MAX_PATTERN_BYTES;
+pub use default::MAX_DEFAULT_BYTES;
+pub use expect::MAX_LISTED;
+pub use fanout::{MAX_CHAIN, MAX_FANOUT};
+pub use meter::{MAX_FAULTS, MAX_SEARCH_STEPS, MAX_STEPS};
+pub use quote::MAX_SHOWN;
+pub use schema::{InputSchema, MAX_SCHEMA_BYTES, Rejection, checked};

@@ -57,7 +57,7 @@ fn a_schema_is_bounded_in_size_and_depth() {
     assert!(refused(sized(MAX_SCHEMA_BYTES + 1)).contains("at most 262144"));
     assert!(refused(sized(10 << 20)).contains("bytes"));
     let deep = |levels: usize| {
-        let around = |schema: Value, _| Value::Object(Map::from_iter([("not".to_owned(), schema)]));
+        let around = |schema: Value, _| Value::Object(Map::from_iter([("items".to_owned(), schema)]));
         let mut schema = (1..levels).fold(json!({}), around);
         schema["type"] = json!("object");
         schema

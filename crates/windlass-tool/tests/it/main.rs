@@ -7,6 +7,8 @@
 )]
 
 mod coercion;
+mod fixtures;
+mod follower;
 mod hostile;
 mod keywords;
 mod messages;

@@ -3,16 +3,10 @@ use serde_json::json;
 use windlass_core::{Code, MAX_PROBLEMS};
 use windlass_tool::InputSchema;
 
-use crate::{check, problems, schema};
+use crate::{check, fixtures, problems, schema};
 
 fn trip() -> InputSchema {
-    schema(json!({
-        "to": { "type": "object", "required": ["city"], "additionalProperties": false, "properties": {
-            "city": { "type": "string", "minLength": 1 }, "country": { "type": "string", "pattern": "^[A-Z]{2}$" },
-        } },
-        "class": { "enum": ["first", "second"] },
-        "?people": { "type": "integer", "minimum": 1, "maximum": 9 },
-    }))
+    InputSchema::compile(fixtures::trip()).unwrap()
 }
 
 #[test]
@@ -21,10 +15,10 @@ fn a_nested_doubly_wrong_object() {
     let error = check(&trip(), &args).unwrap_err().into_error("book");
     assert_eq!(error.code(), Code::InvalidToolArgs);
     assert_snapshot!(error.to_string(), @r#"
-    E_INVALID_TOOL_ARGS: the arguments of `book` are not valid, so it did not run; call it again, corrected. An example that fits: {"class":"first","to":{"city":"text"}}
+    E_INVALID_TOOL_ARGS: the arguments of `book` are not valid, so it did not run; call it again, corrected. An example that fits: {"class":"first","people":1,"to":{"city":"text","country":"AA"}}
     - /class: expected one of "first", "second", got "third"
     - /people: expected at least 1, got 0
-    - /to/city: expected a string, got 7
+    - /to/city: expected a string (at least 1 character), got 7
     - /to/country: expected a text that matches ^[A-Z]{2}$, got "norway"
     "#);
 }
@@ -33,7 +27,7 @@ fn a_nested_doubly_wrong_object() {
 fn a_missing_argument() {
     assert_snapshot!(problems(&trip(), &json!({})).join("\n"), @r#"
     /class: is required: one of "first", "second"
-    /to: is required: an object
+    /to: is required: an object with `city`
     "#);
 }
 
@@ -48,8 +42,8 @@ fn an_empty_text_and_a_number_in_words() {
     let args = json!({ "to": { "city": "" }, "class": "", "people": "five" });
     assert_snapshot!(problems(&trip(), &args).join("\n"), @r#"
     /class: expected one of "first", "second", got ""
-    /people: expected an integer, got "five"
-    /to/city: expected at least 1 characters, got ""
+    /people: expected an integer (at least 1, at most 9), got "five"
+    /to/city: expected at least 1 character, got ""
     "#);
 }
 
@@ -60,7 +54,7 @@ fn of_alternatives_the_closest_is_explained() {
         { "type": "string", "pattern": "^[A-Z]" },
         { "type": "null" },
     ] } }));
-    assert_snapshot!(problems(&schema, &json!({ "where": { "lat": 59.9 } })).join("\n"), @"/where/lon: is required");
+    assert_snapshot!(problems(&schema, &json!({ "where": { "lat": 59.9 } })).join("\n"), @"/where/lon: is required: a number");
 }
 
 #[test]
