@@ -30,8 +30,6 @@ pub(crate) struct Repaired {
     pub(crate) faults: Faults,
     /// What went wrong because of repairs that were then taken back.
     pub(crate) regrets: Vec<Problem>,
-    /// Whether something was left out.
-    pub(crate) has_removed: bool,
 }
 
 /// Repairs a value in place, as far as that helps. `explain` puts an error about the value into words.
@@ -42,7 +40,6 @@ pub(crate) fn repair(
 ) -> Repaired {
     let mut given_up = HashSet::new();
     let mut regrets = Vec::new();
-    let mut has_removed = false;
     let mut faults = validator.faults(value);
     for _ in 0..MAX_ROUNDS {
         // What is known in part cannot be repaired: what is not known may be about the same places.
@@ -71,10 +68,9 @@ pub(crate) fn repair(
             }
             given_up.insert(place);
         }
-        has_removed |= done.values().any(|before| matches!(before, Before::Property(_)));
         faults = if is_settled { after } else { validator.faults(value) };
     }
-    Repaired { faults, regrets, has_removed }
+    Repaired { faults, regrets }
 }
 
 /// What can be done about a place.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use windlass_core::{canonical, json};
 
-use crate::keyword::escaped;
+use crate::keyword::{escaped, unescaped};
 use crate::reference::{resolve, target};
 
 /// The most bytes of defaults that one set of arguments is given, in canonical JSON.
@@ -34,11 +34,17 @@ pub(crate) fn fill(root: &Value, schema: &Value, value: &mut Value) -> Filled {
 }
 
 /// Removes what was filled in at a place.
-pub(crate) fn withdraw(value: &mut Value, place: &str) {
+pub(crate) fn withdraw(value: &mut Value, place: &str) -> Option<Value> {
+    let (parent, name) = place.rsplit_once('/')?;
+    value.pointer_mut(parent)?.as_object_mut()?.remove(&unescaped(name))
+}
+
+/// Puts back what was removed from a place.
+pub(crate) fn put_back(value: &mut Value, place: &str, default: Value) {
     if let Some((parent, name)) = place.rsplit_once('/')
         && let Some(Value::Object(map)) = value.pointer_mut(parent)
     {
-        map.remove(&crate::keyword::unescaped(name));
+        map.insert(unescaped(name), default);
     }
 }
 

@@ -13,6 +13,10 @@ pub const MAX_FANOUT: usize = 10_000;
 /// How many references and combinators may stand between a schema and a value that it speaks of.
 pub const MAX_CHAIN: usize = 64;
 
+/// How many schemas may stand one inside the other while a value is checked. Each takes room on the stack,
+/// and a thread has two mebibytes.
+pub const MAX_STACKED: usize = 1_024;
+
 /// What is wrong with a schema that multiplies itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tangle {
@@ -35,16 +39,48 @@ impl Tangle {
     }
 }
 
-/// The first place where a schema multiplies itself past the bounds, if there is one.
+/// How deep values may be for a schema to be followed through them, if there is a limit: a schema that
+/// refers to itself goes as deep as the value does.
 ///
-/// A validator without memory follows every path to every schema. Ten definitions that each refer twice
-/// to the next make a thousand paths, thirty make a billion.
-pub(crate) fn tangle(root: &Value) -> Option<(String, Tangle)> {
-    let targets = Targets::of(root);
-    let mut search = Search { targets, known: HashMap::new() };
-    every_schema(root)
-        .into_iter()
-        .find_map(|(pointer, schema)| search.measure(schema, 1).err().map(|tangle| (pointer, tangle)))
+/// Fails with the first place where the schema multiplies itself past the bounds. A validator without memory
+/// follows every path to every schema: ten definitions that each refer twice to the next make a thousand
+/// paths, thirty make a billion.
+pub(crate) fn measure(root: &Value) -> Result<Option<usize>, (String, Tangle)> {
+    let mut search = Search { targets: Targets::of(root), known: HashMap::new() };
+    let mut chain = 1;
+    for (pointer, schema) in every_schema(root) {
+        let extent = search.measure(schema, 1).map_err(|tangle| (pointer, tangle))?;
+        chain = chain.max(extent.chain);
+    }
+    let mut heights = HashMap::new();
+    let is_flat = height(&search.targets, root, 1, &mut heights).is_some();
+    Ok((!is_flat).then_some(MAX_STACKED / chain))
+}
+
+/// How many schemas stand one inside the other at most, unless they go round in a circle or past the bound.
+fn height(
+    targets: &Targets<'_>,
+    schema: &Value,
+    depth: usize,
+    known: &mut HashMap<usize, Option<usize>>,
+) -> Option<usize> {
+    if depth > MAX_STACKED {
+        return None;
+    }
+    let address = std::ptr::from_ref(schema).addr();
+    if let Some(height) = known.get(&address) {
+        return height.filter(|height| height + depth <= MAX_STACKED + 1);
+    }
+    // Met again before it is known, it is part of a circle.
+    known.insert(address, None);
+    let parts = subschemas(schema).into_iter().filter(|inner| inner.about != About::Nothing);
+    let inner: Vec<_> = parts.map(|inner| inner.schema).chain(targets.from(schema)).collect();
+    let mut highest = 1;
+    for schema in inner {
+        highest = highest.max(1 + height(targets, schema, depth + 1, known)?);
+    }
+    known.insert(address, Some(highest));
+    Some(highest)
 }
 
 struct Search<'a> {

@@ -24,7 +24,7 @@ pub use coerce::MAX_ROUNDS;
 pub use compile::MAX_PATTERN_BYTES;
 pub use default::MAX_DEFAULT_BYTES;
 pub use expect::MAX_LISTED;
-pub use fanout::{MAX_CHAIN, MAX_FANOUT};
+pub use fanout::{MAX_CHAIN, MAX_FANOUT, MAX_STACKED};
 pub use meter::{MAX_FAULTS, MAX_SEARCH_STEPS, MAX_STEPS};
 pub use quote::MAX_SHOWN;
 pub use schema::{InputSchema, MAX_SCHEMA_BYTES, Rejection, checked};

@@ -42,9 +42,18 @@ pub(crate) struct Faults {
     pub(crate) is_whole: bool,
 }
 
+/// How far a run may go.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    steps: u64,
+    search_steps: u64,
+    faults: usize,
+}
+
 /// A validator whose every run is bounded.
 pub(crate) struct Metered {
     validator: Validator<Counted>,
+    limits: Limits,
     /// How often a value was validated.
     #[cfg(test)]
     runs: std::sync::atomic::AtomicUsize,
@@ -54,6 +63,7 @@ impl Metered {
     pub(crate) fn new(validator: Validator<Counted>) -> Self {
         Self {
             validator,
+            limits: Limits { steps: MAX_STEPS, search_steps: MAX_SEARCH_STEPS, faults: MAX_FAULTS },
             #[cfg(test)]
             runs: std::sync::atomic::AtomicUsize::new(0),
         }
@@ -74,7 +84,7 @@ impl Metered {
     /// Whether a value fits.
     pub(crate) fn verdict(&self, value: &Value) -> Verdict {
         self.count_run();
-        let meter = Meter::new(MAX_STEPS);
+        let meter = Meter::new(self.limits.steps, self.limits.faults);
         let is_valid = self.validator.is_valid(Seen::Value(value, &meter));
         match (meter.is_spent(), is_valid) {
             (true, _) => Verdict::TooMuch,
@@ -86,7 +96,7 @@ impl Metered {
     /// What is wrong with a value.
     pub(crate) fn faults(&self, value: &Value) -> Faults {
         self.count_run();
-        let meter = Meter::new(MAX_SEARCH_STEPS);
+        let meter = Meter::new(self.limits.search_steps, self.limits.faults);
         let errors = self.validator.iter_errors(Seen::Value(value, &meter)).map(ValidationError::to_owned);
         if !meter.is_spent() {
             return Faults { errors: errors.collect(), is_whole: true };
@@ -117,13 +127,14 @@ fn count(error: &ValidationError<'_>) -> usize {
 /// What is left of a run.
 pub(crate) struct Meter {
     steps: Cell<u64>,
+    max_faults: usize,
     faults: Cell<usize>,
     spent_at: Cell<Option<usize>>,
 }
 
 impl Meter {
-    fn new(steps: u64) -> Self {
-        Self { steps: Cell::new(steps), faults: Cell::new(0), spent_at: Cell::new(None) }
+    fn new(steps: u64, max_faults: usize) -> Self {
+        Self { steps: Cell::new(steps), max_faults, faults: Cell::new(0), spent_at: Cell::new(None) }
     }
 
     /// Takes steps; false if there are none left.
@@ -136,7 +147,7 @@ impl Meter {
     }
 
     fn fault(&self) {
-        if self.faults.get() >= MAX_FAULTS {
+        if self.faults.get() >= self.max_faults {
             self.spend();
         }
         self.faults.set(self.faults.get() + 1);
@@ -371,3 +382,6 @@ impl<'a> Iterator for ElementsIter<'a> {
         self.rest.next().map(|value| Seen::Value(value, self.meter))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,9 @@ use crate::{coerce, compile, example, fanout, reference};
 /// The most bytes that a schema may have, in canonical JSON.
 pub const MAX_SCHEMA_BYTES: usize = 256 << 10;
 
+/// How many defaults that may have done harm are filled in again one by one.
+const MAX_TRIED_AGAIN: usize = 8;
+
 /// The schema of a tool's arguments: JSON Schema 2020-12, compiled once.
 ///
 /// ```
@@ -36,6 +39,8 @@ pub struct InputSchema {
     schema: Value,
     validator: Metered,
     has_defaults: bool,
+    /// How deep arguments may be for the schema to be followed through them.
+    max_depth: Option<usize>,
     secrets: Vec<String>,
     example: OnceLock<Option<Value>>,
 }
@@ -67,16 +72,15 @@ impl InputSchema {
             );
             return Err(invalid("", message));
         }
-        if let Some((pointer, tangle)) = fanout::tangle(&schema) {
-            return Err(invalid(&pointer, tangle.message()));
-        }
+        let max_depth =
+            fanout::measure(&schema).map_err(|(pointer, tangle)| invalid(&pointer, tangle.message()))?;
         let validator =
             compile::validator(&schema).map_err(|(pointer, message)| invalid(&pointer, message))?;
         let has_defaults = every_schema(&schema).iter().any(|(_, schema)| schema.get("default").is_some());
         if has_defaults && let Some((pointer, message)) = compile::refused_default(&schema) {
             return Err(invalid(&pointer, message));
         }
-        Ok(Self { schema, validator, has_defaults, secrets: Vec::new(), example: OnceLock::new() })
+        Ok(Self { schema, validator, has_defaults, max_depth, secrets: Vec::new(), example: OnceLock::new() })
     }
 
     /// Declares arguments secret, by name: what a caller sent for them is never quoted, and no example shows
@@ -100,6 +104,10 @@ impl InputSchema {
     /// A default is filled in unless the arguments would be refused because of it.
     pub fn check(&self, args: &Map<String, Value>) -> Result<Map<String, Value>, Rejection> {
         let mut value = Value::Object(args.clone());
+        if let Some(depth) = self.max_depth.filter(|depth| json::is_deeper_than(&value, *depth)) {
+            let message = format!("is nested deeper than {depth} levels; send less at once");
+            return Err(self.rejection(vec![Problem::at("", message)]));
+        }
         let filled = self.fill(&mut value)?;
         match self.validator.verdict(&value) {
             Verdict::Fits => {}
@@ -146,8 +154,20 @@ impl InputSchema {
         }
         let known = self.validator.faults(&without);
         let harmful = coerce::news(&known, &with);
+        let mut withdrawn = Vec::new();
         for place in filled.places {
             if coerce::is_inside(&place, &harmful) {
+                withdrawn.extend(default::withdraw(value, &place).map(|default| (place, default)));
+            }
+        }
+        // Not each of them need be at fault. With few it is found out one by one.
+        if withdrawn.len() > MAX_TRIED_AGAIN {
+            return;
+        }
+        for (place, default) in withdrawn {
+            default::put_back(value, &place, default);
+            let again = self.validator.faults(value);
+            if coerce::is_inside(&place, &coerce::news(&known, &again)) {
                 default::withdraw(value, &place);
             }
         }
@@ -163,14 +183,10 @@ impl InputSchema {
         if !repaired.faults.errors.is_empty() || !repaired.faults.is_whole {
             return Err(self.refusal(value, &repaired.faults, repaired.regrets));
         }
-        if repaired.has_removed {
-            // What was left out may have a default.
-            let filled = self.fill(value)?;
-            if !filled.places.is_empty() && self.validator.verdict(value) != Verdict::Fits {
-                for place in filled.places {
-                    default::withdraw(value, &place);
-                }
-            }
+        // What was left out may have a default, and a tag that is spelled right says whose defaults apply.
+        let filled = self.fill(value)?;
+        if !filled.places.is_empty() && self.validator.verdict(value) != Verdict::Fits {
+            self.withdraw_harmful(value, filled);
         }
         Ok(())
     }
@@ -252,5 +268,37 @@ impl Rejection {
             example.unwrap_or_default()
         );
         Error::new(Code::InvalidToolArgs, message).with_problems(self.problems)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_million_items_are_validated_thrice_however_many_are_repaired() {
+        let schema = json!({ "type": "object", "properties": { "a": { "type": "array", "items": { "type": "integer" } } } });
+        let schema = InputSchema::compile(schema).unwrap();
+        let mut items = vec![json!(1); 1_000_000];
+        for index in 0..60 {
+            items[index * 15_000] = json!("5");
+        }
+        let checked = schema.check(json!({ "a": items }).as_object().unwrap()).unwrap();
+        for index in 0..60 {
+            items[index * 15_000] = json!(5);
+        }
+        assert!(checked["a"].as_array() == Some(&items));
+        assert_eq!(schema.validator.runs(), 3);
+    }
+
+    #[test]
+    fn what_fits_is_validated_once() {
+        let schema =
+            InputSchema::compile(json!({ "type": "object", "properties": { "a": { "default": 1 } } }))
+                .unwrap();
+        assert!(schema.check(&Map::new()).is_ok());
+        assert_eq!(schema.validator.runs(), 1);
     }
 }

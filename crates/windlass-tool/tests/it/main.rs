@@ -7,11 +7,15 @@
 )]
 
 mod coercion;
+mod defaults;
 mod fixtures;
 mod follower;
 mod hostile;
 mod keywords;
 mod messages;
+mod oracle;
+mod secrets;
+mod types;
 
 use serde_json::{Map, Value};
 use windlass_tool::{InputSchema, Rejection};
