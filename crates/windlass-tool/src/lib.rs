@@ -15,6 +15,7 @@ mod fanout;
 mod keyword;
 mod meter;
 mod pattern;
+pub mod provider;
 mod quote;
 mod reference;
 mod schema;

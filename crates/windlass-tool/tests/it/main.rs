@@ -14,6 +14,7 @@ mod hostile;
 mod keywords;
 mod messages;
 mod oracle;
+mod provider;
 mod secrets;
 mod types;
 

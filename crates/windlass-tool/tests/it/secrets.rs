@@ -18,7 +18,10 @@ fn assert_hidden(schema: Value, args: &Value) -> String {
 }
 
 fn about(token: Value) -> Value {
-    json!({ "type": "object", "properties": { "token": token, "n": { "type": "integer" } }, "required": ["token"] })
+    let mut schema =
+        json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["token"] });
+    schema["properties"]["token"] = token;
+    schema
 }
 
 #[test]
