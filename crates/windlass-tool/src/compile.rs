@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jsonschema::{Draft, PatternOptions, Registry, Retrieve, Uri, ValidationOptions};
 use serde_json::{Map, Value, json};
+use windlass_core::canonical;
 
 use crate::default;
 use crate::keyword::every_schema;
@@ -20,7 +21,8 @@ pub(crate) fn validator(schema: &Value) -> Result<Metered, (String, String)> {
     let wrong = |error: jsonschema::ValidationError<'_>| {
         (error.instance_path().as_str().to_owned(), error.to_string())
     };
-    options().build(schema).map(Metered::new).map_err(wrong)
+    let validator = options().build(schema).map_err(wrong)?;
+    Ok(Metered::new(validator, largest_copy(schema)))
 }
 
 /// The first default that its own schema refuses, with what is inside it filled in: the pointer to it and
@@ -41,7 +43,7 @@ pub(crate) fn refused_default(root: &Value) -> Option<(String, String)> {
     let registry = Registry::new().add(ROOT, root.clone()).ok()?.retriever(Closed).draft(Draft::Draft202012);
     let registry = registry.prepare().ok()?;
     let validator = options().with_registry(&registry).build(&json!({ "properties": schemas })).ok()?;
-    let faults = Metered::new(validator).faults(&Value::Object(values));
+    let faults = Metered::new(validator, largest_copy(root)).faults(&Value::Object(values));
     let first = faults.errors.first()?;
     let key = first.instance_path().as_str().split('/').nth(1)?;
     let pointer = pointers.get(key.parse::<usize>().ok()?)?;
@@ -50,6 +52,12 @@ pub(crate) fn refused_default(root: &Value) -> Option<(String, String)> {
         format!("{pointer}/default"),
         format!("is refused by the schema that it is the default of: `{keyword}`"),
     ))
+}
+
+/// How many bytes of a schema one error holds a copy of.
+fn largest_copy(root: &Value) -> usize {
+    let negated = every_schema(root).into_iter().filter_map(|(_, schema)| schema.get("not"));
+    negated.map(|schema| canonical(schema).len()).max().unwrap_or(0)
 }
 
 fn options<'a>() -> ValidationOptions<'a, Arc<dyn Retrieve>, Counted> {

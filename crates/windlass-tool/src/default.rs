@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use windlass_core::{canonical, json};
 
 use crate::keyword::{escaped, unescaped};
+use crate::meter::MAX_SEARCH_STEPS;
 use crate::reference::{resolve, target};
 
 /// The most bytes of defaults that one set of arguments is given, in canonical JSON.
@@ -18,7 +19,8 @@ pub(crate) struct Filled {
     /// Pointers to what was filled in; what stands inside a default is not named again.
     pub(crate) places: Vec<String>,
     bytes: usize,
-    /// True past [`MAX_DEFAULT_BYTES`], or if defaults lead to defaults without end.
+    steps: u64,
+    /// True past [`MAX_DEFAULT_BYTES`] or [`MAX_SEARCH_STEPS`], or if defaults lead to defaults without end.
     pub(crate) is_too_much: bool,
 }
 
@@ -88,6 +90,13 @@ impl<'a> Filling<'a> {
     /// As deep as the arguments, or as [`json::MAX_DEPTH`] inside a default; at each level as far as
     /// references and combinators go, which was bounded when the schema was compiled.
     fn fill(&mut self, schema: &'a Value, value: &mut Value, trail: &Trail<'_>, within: Within) {
+        let alternatives = list(schema, "anyOf").len() + list(schema, "oneOf").len();
+        self.filled.steps += 1 + alternatives as u64;
+        // Two parts that each refer back double the work at every level of the value.
+        self.filled.is_too_much |= self.filled.steps > MAX_SEARCH_STEPS;
+        if self.filled.is_too_much {
+            return;
+        }
         if let Some(target) = target(self.root, schema) {
             self.fill(target, value, trail, within);
         }

@@ -1,5 +1,6 @@
 //! Arguments that a schema accepts, made from what its author wrote.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
@@ -13,6 +14,10 @@ pub(crate) const VARIANTS: usize = 4;
 
 /// How deep an example goes.
 const MAX_DEPTH: usize = 8;
+
+/// The most values that are made up for one example. A schema that requires itself twice could otherwise be
+/// followed for ever.
+const MAX_VALUES: usize = 1_000;
 
 /// The most items or characters that are made up because a schema asks for that many.
 const MAX_MADE: u64 = 64;
@@ -47,7 +52,7 @@ pub(crate) fn of(root: &Value, shown: &Shown, secrets: &[String], variant: usize
     let written = stated(root).filter(|_| shown.places.is_empty());
     let mut example = match written {
         Some(written) => written,
-        None => Making { root, shown, secrets, variant }.value(root, "", 0)?,
+        None => Making { root, shown, secrets, variant, left: Cell::new(MAX_VALUES) }.value(root, "", 0)?,
     };
     for name in secrets {
         example.as_object_mut()?.remove(name);
@@ -60,13 +65,16 @@ struct Making<'a> {
     shown: &'a Shown,
     secrets: &'a [String],
     variant: usize,
+    /// How many more values may be made.
+    left: Cell<usize>,
 }
 
 impl Making<'_> {
     fn value(&self, schema: &Value, place: &str, depth: usize) -> Option<Value> {
-        if depth > MAX_DEPTH {
+        if depth > MAX_DEPTH || self.left.get() == 0 {
             return None;
         }
+        self.left.set(self.left.get() - 1);
         let is_inside_wanted = self
             .shown
             .places

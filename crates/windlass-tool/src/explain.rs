@@ -1,5 +1,8 @@
 //! What is wrong with arguments, in words that a model can act on.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
@@ -14,14 +17,25 @@ use crate::reference::resolve;
 use crate::union;
 
 /// What problems are about: a schema, the arguments, and which of those nobody may see.
-#[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
-    pub(crate) schema: &'a Value,
-    pub(crate) value: &'a Value,
-    pub(crate) secrets: &'a [String],
+    schema: &'a Value,
+    value: &'a Value,
+    secrets: &'a [String],
+    /// What schemas want, by address. Many problems are about few schemas, and a phrase may take long.
+    phrases: RefCell<HashMap<usize, Option<String>>>,
 }
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
+    pub(crate) fn new(schema: &'a Value, value: &'a Value, secrets: &'a [String]) -> Self {
+        Self { schema, value, secrets, phrases: RefCell::default() }
+    }
+
+    /// What a schema inside the schema wants.
+    fn wanted(&self, schema: &'a Value) -> Option<String> {
+        let address = std::ptr::from_ref(schema).addr();
+        self.phrases.borrow_mut().entry(address).or_insert_with(|| phrase(self.schema, schema)).clone()
+    }
+
     /// Every problem of the arguments, [`MAX_FAULTS`] at most, in reading order.
     pub(crate) fn problems(&self, faults: &Faults) -> Vec<Problem> {
         let mut problems = Vec::new();
@@ -53,7 +67,7 @@ impl Scene<'_> {
             }
             ValidationErrorKind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
-                let wanted = self.property(error, name).and_then(|schema| phrase(self.schema, schema));
+                let wanted = self.property(error, name).and_then(|schema| self.wanted(schema));
                 let message =
                     wanted.map_or("is required".to_owned(), |wanted| format!("is required: {wanted}"));
                 self.say(&format!("{place}/{}", escaped(name)), message, problems);
@@ -83,7 +97,7 @@ impl Scene<'_> {
     }
 
     /// Adds a problem. One inside a secret is told about the secret as a whole: names are part of it.
-    pub(crate) fn say(&self, place: &str, message: String, problems: &mut Vec<Problem>) {
+    fn say(&self, place: &str, message: String, problems: &mut Vec<Problem>) {
         let place = self.secret(place).map_or(place.to_owned(), |name| format!("/{}", escaped(name)));
         problems.push(Problem::at(place, message));
     }
@@ -95,7 +109,7 @@ impl Scene<'_> {
     }
 
     /// What stands at a place, as it may be quoted.
-    pub(crate) fn got(&self, place: &str) -> String {
+    fn got(&self, place: &str) -> String {
         if self.secret(place).is_some() {
             return SECRET.to_owned();
         }
@@ -114,13 +128,13 @@ impl Scene<'_> {
     }
 
     /// The schema whose keyword an error is about.
-    pub(crate) fn around(&self, error: &ValidationError<'_>) -> Option<&Value> {
+    fn around(&self, error: &ValidationError<'_>) -> Option<&'a Value> {
         let (schema, _) = error.schema_path().as_str().rsplit_once('/')?;
         self.schema.pointer(schema)
     }
 
     /// The schema of a property of the object that an error is about.
-    fn property(&self, error: &ValidationError<'_>, name: &str) -> Option<&Value> {
+    fn property(&self, error: &ValidationError<'_>, name: &str) -> Option<&'a Value> {
         let own = self.around(error).and_then(|schema| schema.get("properties")?.get(name));
         own.or_else(|| at(self.schema, error.instance_path().as_str())?.get("properties")?.get(name))
     }
@@ -137,7 +151,7 @@ impl Scene<'_> {
     fn explain_alternatives(&self, error: &ValidationError<'_>, problems: &mut Vec<Problem>) {
         let place = error.instance_path().as_str();
         let branches = alternatives(error).unwrap_or_default();
-        let wanted = || self.around(error).and_then(|schema| phrase(self.schema, schema));
+        let wanted = || self.around(error).and_then(|schema| self.wanted(schema));
         if branches.iter().all(|branch| union::is_elsewhere(error, branch)) {
             let message = match wanted() {
                 Some(wanted) => format!("expected {wanted}, got {}", self.got(place)),
@@ -171,7 +185,7 @@ impl Scene<'_> {
         let count = || self.count(place);
         match error.kind() {
             ValidationErrorKind::Type { kind } => {
-                let wanted = self.around(error).and_then(|schema| phrase(self.schema, schema));
+                let wanted = self.around(error).and_then(|schema| self.wanted(schema));
                 format!("expected {}, got {}", wanted.unwrap_or_else(|| types(kind)), got())
             }
             ValidationErrorKind::Enum { options } => {
@@ -223,7 +237,7 @@ impl Scene<'_> {
     /// See [`message`](Self::message).
     fn rare_message(&self, error: &ValidationError<'_>) -> String {
         let place = error.instance_path().as_str();
-        let about = |keyword: &str| phrase(self.schema, self.around(error)?.get(keyword)?);
+        let about = |keyword: &str| self.wanted(self.around(error)?.get(keyword)?);
         match error.kind() {
             ValidationErrorKind::AdditionalItems { limit } => {
                 format!("expected at most {}, got {}", items(*limit as u64), self.count(place))

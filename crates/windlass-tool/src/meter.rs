@@ -25,6 +25,9 @@ pub const MAX_SEARCH_STEPS: u64 = 1 << 23;
 /// The most things that a search finds wrong. Every alternative that does not fit counts.
 pub const MAX_FAULTS: usize = 10_000;
 
+/// The most bytes of schemas that the faults of one search may copy: an error about `not` holds the schema.
+const MAX_COPIED_BYTES: usize = 64 << 20;
+
 /// What a validation says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -60,10 +63,12 @@ pub(crate) struct Metered {
 }
 
 impl Metered {
-    pub(crate) fn new(validator: Validator<Counted>) -> Self {
+    /// Bounds the runs of a validator, each of whose errors copies at most `copied` bytes of its schema.
+    pub(crate) fn new(validator: Validator<Counted>, copied: usize) -> Self {
+        let faults = MAX_FAULTS.min(MAX_COPIED_BYTES / copied.max(1));
         Self {
             validator,
-            limits: Limits { steps: MAX_STEPS, search_steps: MAX_SEARCH_STEPS, faults: MAX_FAULTS },
+            limits: Limits { steps: MAX_STEPS, search_steps: MAX_SEARCH_STEPS, faults },
             #[cfg(test)]
             runs: std::sync::atomic::AtomicUsize::new(0),
         }

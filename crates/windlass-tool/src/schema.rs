@@ -135,8 +135,9 @@ impl InputSchema {
         }
         let filled = default::fill(&self.schema, &self.schema, value);
         if filled.is_too_much {
-            let message =
-                format!("takes more than {MAX_DEFAULT_BYTES} bytes of defaults; send fewer items at once");
+            let message = format!(
+                "takes more than {MAX_DEFAULT_BYTES} bytes of defaults, or too long to fill in; send less at once"
+            );
             return Err(self.rejection(vec![Problem::at("", message)]));
         }
         Ok(filled)
@@ -219,7 +220,7 @@ impl InputSchema {
     }
 
     fn scene<'a>(&'a self, value: &'a Value) -> Scene<'a> {
-        Scene { schema: &self.schema, value, secrets: &self.secrets }
+        Scene::new(&self.schema, value, &self.secrets)
     }
 }
 

@@ -78,3 +78,10 @@ fn names_of_properties_are_checked_like_texts() {
     assert_eq!(metered.verdict(&json!({ "a": 1, "b": 2 })), Verdict::Fits);
     assert_eq!(metered.verdict(&json!({ "c": 1 })), Verdict::Refused);
 }
+
+#[test]
+fn the_more_an_error_copies_the_fewer_are_kept() {
+    let large = json!({ "items": { "not": { "enum": ["x", "y".repeat(100_000)] } } });
+    let found = compile::validator(&large).unwrap().faults(&json!(vec!["x"; MAX_FAULTS]));
+    assert_eq!((found.errors.len(), found.is_whole), (MAX_COPIED_BYTES / 100_017, false));
+}

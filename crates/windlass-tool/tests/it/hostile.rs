@@ -176,6 +176,22 @@ fn alternatives_that_nest_recursively_do_not_take_for_ever() {
 }
 
 #[test]
+fn parts_that_each_refer_back_do_not_take_for_ever() {
+    let part = json!({ "properties": { "next": { "$ref": "#/$defs/node" }, "value": { "default": 1 } } });
+    let schema = InputSchema::compile(json!({
+        "type": "object", "properties": { "a": { "$ref": "#/$defs/node" } },
+        "$defs": { "node": { "allOf": [part, part] } },
+    }))
+    .unwrap();
+    let nested =
+        |depth: usize| json!({ "a": (0..depth).fold(json!({}), |inner, _| json!({ "next": inner })) });
+    let got = check(&schema, &nested(2)).unwrap();
+    assert_eq!(got, json!({ "a": { "value": 1, "next": { "value": 1, "next": { "value": 1 } } } }));
+    let rejection = check(&schema, &nested(100)).unwrap_err();
+    assert!(rejection.problems()[0].message.contains("too long to fill in"), "{rejection:?}");
+}
+
+#[test]
 fn a_large_array_all_wrong_is_explained_in_bounded_memory() {
     let alternatives: Vec<_> = (0..1_000).map(|index| json!({ "const": index })).collect();
     for item in [json!({ "type": "integer" }), json!({ "anyOf": alternatives }), json!({ "not": {} })] {

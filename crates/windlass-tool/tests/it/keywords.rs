@@ -41,18 +41,3 @@ fn what_only_describes_is_no_constraint() {
         assert_eq!(check(&schema, &json!({ "a": "<any text>" })).unwrap(), json!({ "a": "<any text>" }));
     }
 }
-
-#[test]
-fn an_example_fits_its_own_schema_or_is_not_shown() {
-    let guessable = schema(json!({
-        "city": { "type": "string" }, "days": { "type": "integer", "minimum": 2 }, "kind": { "enum": ["a"] },
-        "when": { "type": "string", "format": "date" }, "list": { "type": "array", "minItems": 1, "items": { "type": "boolean" } },
-    }));
-    let example = guessable.example().unwrap();
-    assert_eq!(&check(&guessable, example).unwrap(), example);
-    let hard = schema(json!({ "code": { "type": "string", "pattern": "^[A-Z]{7}$" } }));
-    assert_eq!(hard.example(), Some(&json!({ "code": "AAAAAAA" })));
-    let stated =
-        schema(json!({ "code": { "type": "string", "pattern": "^[A-Z]{7}$", "examples": ["ABCDEFG"] } }));
-    assert_eq!(stated.example(), Some(&json!({ "code": "ABCDEFG" })));
-}

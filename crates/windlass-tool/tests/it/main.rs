@@ -8,6 +8,7 @@
 
 mod coercion;
 mod defaults;
+mod examples;
 mod fixtures;
 mod follower;
 mod hostile;

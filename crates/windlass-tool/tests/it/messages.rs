@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 use windlass_core::{Code, MAX_PROBLEMS};
-use windlass_tool::InputSchema;
+use windlass_tool::{InputSchema, MAX_LISTED, MAX_SHOWN};
 
 use crate::{check, fixtures, problems, schema};
 
@@ -67,6 +67,52 @@ fn many_problems_are_listed_up_to_the_bound_and_then_counted() {
     let past = check(&schema, &args(1_000)).unwrap_err().into_error("t");
     assert_eq!(past.problems().len(), MAX_PROBLEMS);
     assert!(past.to_string().ends_with("- and 980 more"), "{past}");
+}
+
+#[test]
+fn an_enumeration_is_listed_up_to_the_bound_and_then_counted() {
+    let options = |count: usize| schema(json!({ "a": { "enum": (0..count).collect::<Vec<_>>() } }));
+    let told = |count: usize| problems(&options(count), &json!({ "a": "x" })).join("");
+    assert!(told(MAX_LISTED).ends_with("18, 19, got \"x\""), "{}", told(MAX_LISTED));
+    assert!(told(MAX_LISTED + 1).ends_with("18, 19, and 1 more, got \"x\""), "{}", told(MAX_LISTED + 1));
+}
+
+#[test]
+fn a_value_is_quoted_up_to_the_bound_and_then_cut() {
+    let schema = schema(json!({ "a": { "type": "integer" } }));
+    // Two bytes are the quotation marks.
+    let told = |length: usize| problems(&schema, &json!({ "a": "x".repeat(length) })).join("");
+    assert_eq!(
+        told(MAX_SHOWN - 2),
+        format!("/a: expected an integer, got \"{}\"", "x".repeat(MAX_SHOWN - 2))
+    );
+    assert_eq!(told(MAX_SHOWN - 1), format!("/a: expected an integer, got \"{}…", "x".repeat(MAX_SHOWN - 1)));
+    let list = json!({ "a": vec![json!({ "b": "c" }); 100_000] });
+    assert_eq!(
+        problems(&schema, &list).join("").len(),
+        "/a: expected an integer, got ".len() + MAX_SHOWN + "…".len()
+    );
+    let wide: Value =
+        (0..100).map(|index| (index.to_string(), json!(1))).collect::<serde_json::Map<_, _>>().into();
+    assert_eq!(
+        problems(&schema, &json!({ "a": wide })),
+        ["/a: expected an integer, got an object of 100 properties"]
+    );
+}
+
+#[test]
+fn a_tagged_object_is_explained_by_its_tag() {
+    let schema = InputSchema::compile(fixtures::drawing()).unwrap();
+    assert_snapshot!(problems(&schema, &json!({ "shapes": [
+        { "kind": "circel", "radius": 2 }, { "width": 2, "label": "x" }, { "kind": "box", "width": 0, "label": 5 }, { "kind": "circle" }, "circle",
+    ] })).join("\n"), @r#"
+    /shapes/0/kind: expected one of "circle", "box", got "circel"
+    /shapes/1/kind: is required: one of "box", "circle"
+    /shapes/2/label: expected a string, got 5
+    /shapes/2/width: expected at least 1, got 0
+    /shapes/3/radius: is required: a number (more than 0)
+    /shapes/4: expected an object with `kind`, `radius` or an object with `kind`, `width`, `label`, got "circle"
+    "#);
 }
 
 #[test]
