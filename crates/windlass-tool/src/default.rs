@@ -4,11 +4,13 @@ use serde_json::{Map, Value};
 use windlass_core::{canonical, json};
 
 use crate::keyword::{escaped, unescaped};
-use crate::meter::MAX_SEARCH_STEPS;
 use crate::reference::{resolve, target};
 
 /// The most bytes of defaults that one set of arguments is given, in canonical JSON.
 pub const MAX_DEFAULT_BYTES: usize = 16 << 20;
+
+/// How many schemas are looked at in the search for defaults of one set of arguments.
+pub const MAX_FILL_STEPS: u64 = 1 << 21;
 
 /// What one default costs beside its own text: an empty one takes memory too.
 const DEFAULT_COST: usize = 16;
@@ -20,7 +22,7 @@ pub(crate) struct Filled {
     pub(crate) places: Vec<String>,
     bytes: usize,
     steps: u64,
-    /// True past [`MAX_DEFAULT_BYTES`] or [`MAX_SEARCH_STEPS`], or if defaults lead to defaults without end.
+    /// True past [`MAX_DEFAULT_BYTES`] or [`MAX_FILL_STEPS`], or if defaults lead to defaults without end.
     pub(crate) is_too_much: bool,
 }
 
@@ -30,8 +32,12 @@ pub(crate) struct Filled {
 /// the value can still become, if it is the only one. `if` decides nothing here: what it says depends on
 /// values that are not settled yet.
 pub(crate) fn fill(root: &Value, schema: &Value, value: &mut Value) -> Filled {
+    fill_within(MAX_FILL_STEPS, root, schema, value)
+}
+
+fn fill_within(max_steps: u64, root: &Value, schema: &Value, value: &mut Value) -> Filled {
     let mut filled = Filled::default();
-    Filling { root, filled: &mut filled }.fill(schema, value, &Trail::Start, Within::Args);
+    Filling { root, filled: &mut filled, max_steps }.fill(schema, value, &Trail::Start, Within::Args);
     filled
 }
 
@@ -84,6 +90,7 @@ enum Within {
 struct Filling<'a> {
     root: &'a Value,
     filled: &'a mut Filled,
+    max_steps: u64,
 }
 
 impl<'a> Filling<'a> {
@@ -93,7 +100,7 @@ impl<'a> Filling<'a> {
         let alternatives = list(schema, "anyOf").len() + list(schema, "oneOf").len();
         self.filled.steps += 1 + alternatives as u64;
         // Two parts that each refer back double the work at every level of the value.
-        self.filled.is_too_much |= self.filled.steps > MAX_SEARCH_STEPS;
+        self.filled.is_too_much |= self.filled.steps > self.max_steps;
         if self.filled.is_too_much {
             return;
         }
@@ -242,5 +249,26 @@ fn is_of_type(schema: &Value, value: &Value) -> bool {
         Some(Value::String(kind)) => kind == name,
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == name),
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_search_for_defaults_ends_after_its_steps() {
+        let schema =
+            json!({ "properties": { "a": { "items": { "properties": { "b": { "default": 1 } } } } } });
+        let filled = |steps| {
+            let mut value = json!({ "a": [{}, {}, {}] });
+            let filled = fill_within(steps, &schema, &schema, &mut value);
+            (filled.is_too_much, value)
+        };
+        // The arguments, the array, its three items, and each default as a value of its own.
+        assert_eq!(filled(8), (false, json!({ "a": [{ "b": 1 }, { "b": 1 }, { "b": 1 }] })));
+        assert!(filled(7).0);
     }
 }

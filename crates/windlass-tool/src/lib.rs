@@ -23,7 +23,7 @@ mod union;
 
 pub use coerce::MAX_ROUNDS;
 pub use compile::MAX_PATTERN_BYTES;
-pub use default::MAX_DEFAULT_BYTES;
+pub use default::{MAX_DEFAULT_BYTES, MAX_FILL_STEPS};
 pub use expect::MAX_LISTED;
 pub use fanout::{MAX_CHAIN, MAX_FANOUT, MAX_STACKED};
 pub use meter::{MAX_FAULTS, MAX_SEARCH_STEPS, MAX_STEPS};
