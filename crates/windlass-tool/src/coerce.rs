@@ -1,121 +1,302 @@
-//! What is forgiven: text that is a number or a boolean, empty text for what may be left out, and what has
-//! a default.
+//! What is forgiven: text that spells a number or a boolean, and nothing in place of what may be left out.
+//!
+//! The validator says where something is wrong. Every such place that can be repaired without loss is
+//! repaired at once, and the whole is validated again: the work grows with the rounds, not with the places.
+//! A repair that did not help is taken back, so that the caller is told about what it sent.
 
-use jsonschema::error::ValidationErrorKind;
-use jsonschema::{ValidationError, Validator};
-use serde_json::{Map, Value};
-use windlass_core::json;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::mem::{Discriminant, discriminant};
+use std::ops::Bound;
 
-use crate::schema::resolve;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::json::cmp;
+use jsonschema::{JsonType, ValidationError};
+use serde_json::Value;
+use windlass_core::{Problem, json};
 
-/// How many repairs one set of arguments may need.
-const MAX_REPAIRS: usize = 64;
+use crate::keyword::{escaped, unescaped};
+use crate::meter::{Faults, Metered};
 
-/// How many errors are looked at in one round.
-const MAX_ERRORS: usize = 64;
+/// How often arguments are repaired and validated again. A second round is needed where the first one
+/// changed which schemas apply.
+pub const MAX_ROUNDS: usize = 8;
 
 /// The most significant digits of a decimal that a double keeps for certain.
 const SAFE_DIGITS: usize = 15;
 
-/// Fills in the defaults of properties that are absent, wherever the arguments have an object.
-pub(crate) fn fill_defaults(root: &Value, value: &mut Value) {
-    // As deep as the arguments, whose depth is bounded, and a constant more for combinators.
-    fill(root, root, value, 0);
+/// How the repair of a value went.
+pub(crate) struct Repaired {
+    /// What is still wrong; nothing, if the value fits now.
+    pub(crate) faults: Faults,
+    /// What went wrong because of repairs that were then taken back.
+    pub(crate) regrets: Vec<Problem>,
 }
 
-fn fill(root: &Value, schema: &Value, value: &mut Value, combinators: usize) {
-    const MAX_COMBINATORS: usize = 8;
-    let schema = resolve(root, schema);
-    if combinators < MAX_COMBINATORS {
-        let all = schema.get("allOf").and_then(Value::as_array);
-        for part in all.into_iter().flatten() {
-            fill(root, part, value, combinators + 1);
+/// Repairs a value in place, as far as that helps. `explain` puts an error about the value into words.
+pub(crate) fn repair(
+    validator: &Metered,
+    value: &mut Value,
+    explain: impl Fn(&ValidationError<'static>, &Value) -> Vec<Problem>,
+) -> Repaired {
+    let mut given_up = HashSet::new();
+    let mut regrets = Vec::new();
+    let mut faults = validator.faults(value);
+    for _ in 0..MAX_ROUNDS {
+        // What is known in part cannot be repaired: what is not known may be about the same places.
+        if faults.errors.is_empty() || !faults.is_whole {
+            break;
         }
-        if let (Some(wanted), false) = (unless_null(root, schema), value.is_null()) {
-            fill(root, wanted, value, combinators + 1);
+        let repairs = plan(&faults.errors, value, &given_up);
+        if repairs.is_empty() {
+            break;
         }
-    }
-    match value {
-        Value::Object(map) => fill_object(root, schema, map),
-        Value::Array(items) => {
-            let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            let rest = schema.get("items");
-            for (index, item) in items.iter_mut().enumerate() {
-                if let Some(schema) = first.get(index).or(rest) {
-                    fill(root, schema, item, 0);
-                }
+        let mut done: BTreeMap<String, Before> = BTreeMap::new();
+        for (place, repair) in repairs {
+            if let Some(before) = apply(value, &place, repair) {
+                done.insert(place, before);
             }
         }
-        _ => {}
-    }
-}
-
-fn fill_object(root: &Value, schema: &Value, map: &mut Map<String, Value>) {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    for (name, property) in properties.into_iter().flatten() {
-        match map.get_mut(name) {
-            Some(value) => fill(root, property, value, 0),
-            None => {
-                let default = property.get("default").or_else(|| resolve(root, property).get("default"));
-                if let Some(default) = default {
-                    map.insert(name.clone(), default.clone());
-                }
+        let after = validator.faults(value);
+        let blamed = blame(&faults.errors, &after, &done);
+        for error in &blamed.news {
+            regrets.extend(explain(error, value));
+        }
+        let is_settled = blamed.places.is_empty();
+        for place in blamed.places {
+            if let Some(before) = done.remove(&place) {
+                undo(value, &place, before);
             }
+            given_up.insert(place);
         }
+        faults = if is_settled { after } else { validator.faults(value) };
     }
-    if let Some(additional) = schema.get("additionalProperties").filter(|schema| schema.is_object()) {
-        let is_named = |name: &String| properties.is_some_and(|properties| properties.contains_key(name));
-        for (_, value) in map.iter_mut().filter(|(name, _)| !is_named(name)) {
-            fill(root, additional, value, 0);
-        }
-    }
+    Repaired { faults, regrets }
 }
 
-/// The schema of an optional value: the one alternative beside null.
-fn unless_null<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Value> {
-    let alternatives = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
-    let is_null = |schema: &&Value| resolve(root, schema).get("type").and_then(Value::as_str) == Some("null");
-    let mut others = alternatives.iter().filter(|schema| !is_null(schema));
-    let wanted = others.next()?;
-    (others.next().is_none() && alternatives.len() > 1).then_some(wanted)
+/// What can be done about a place.
+#[derive(Clone, Debug, PartialEq)]
+enum Repair {
+    /// The text spells this.
+    Replace(Value),
+    /// The property is not there.
+    Remove,
 }
 
-/// Replaces texts by what they spell, as long as that mends something.
-pub(crate) fn repair(validator: &Validator, value: &mut Value) {
-    let mut wrong = score(validator, value);
-    for _ in 0..MAX_REPAIRS {
-        if wrong == 0 {
-            return;
-        }
-        let mut places = Vec::new();
-        for error in validator.iter_errors(value).take(MAX_ERRORS) {
-            collect_texts(&error, &mut places);
-        }
-        places.sort_unstable();
-        places.dedup();
-        places.truncate(MAX_ERRORS);
-        let better = places.iter().flat_map(|place| candidates(value, place)).find_map(|candidate| {
-            let left = score(validator, &candidate);
-            (left < wrong).then_some((candidate, left))
+/// What stood at a place before it was repaired.
+enum Before {
+    Value(Value),
+    Property(Value),
+}
+
+type Plan = BTreeMap<String, Repair>;
+
+fn plan(errors: &[ValidationError<'_>], value: &Value, given_up: &HashSet<String>) -> Plan {
+    let mut plan = Plan::new();
+    for error in errors {
+        plan.extend(plan_for(error, value, given_up).unwrap_or_default());
+    }
+    plan
+}
+
+/// The repairs that may mend an error, or nothing if it cannot be mended as a whole.
+fn plan_for(error: &ValidationError<'_>, value: &Value, given_up: &HashSet<String>) -> Option<Plan> {
+    if let Some(branches) = alternatives(error) {
+        // The alternative that needs the fewest repairs; of equals the first, as its author put it first.
+        let plans = branches.iter().filter_map(|branch| {
+            branch.iter().map(|error| plan_for(error, value, given_up)).try_fold(
+                Plan::new(),
+                |mut all, plan| {
+                    all.extend(plan?);
+                    Some(all)
+                },
+            )
         });
-        match better {
-            Some((repaired, left)) => (*value, wrong) = (repaired, left),
-            None => return,
+        return plans.min_by_key(BTreeMap::len);
+    }
+    let place = error.instance_path().as_str();
+    if let ValidationErrorKind::UnevaluatedProperties { unexpected } = error.kind() {
+        // Which schema refused them is not told; it may be one that wants numbers.
+        let places = unexpected.iter().map(|name| format!("{place}/{}", escaped(name)));
+        let replaced = places.map(|place| {
+            let spelled = spelled(value.pointer(&place)?.as_str()?)?;
+            (!given_up.contains(&place)).then_some((place, Repair::Replace(spelled)))
+        });
+        return replaced.collect();
+    }
+    if given_up.contains(place) {
+        return None;
+    }
+    let repair = repair_of(error.kind(), value, place)?;
+    Some(Plan::from([(place.to_owned(), repair)]))
+}
+
+fn repair_of(kind: &ValidationErrorKind, value: &Value, place: &str) -> Option<Repair> {
+    let removed = || {
+        let (parent, _) = place.rsplit_once('/')?;
+        value.pointer(parent)?.is_object().then_some(Repair::Remove)
+    };
+    match value.pointer(place)? {
+        Value::String(text) if text.is_empty() => removed(),
+        Value::Null => removed(),
+        Value::String(text) => spelled(text).filter(|value| is_wanted(kind, value)).map(Repair::Replace),
+        _ => None,
+    }
+}
+
+/// Whether a value is what an error asks for.
+fn is_wanted(kind: &ValidationErrorKind, value: &Value) -> bool {
+    match kind {
+        ValidationErrorKind::Type { kind } => {
+            let takes = |wanted: JsonType| match kind {
+                TypeKind::Single(kind) => *kind == wanted,
+                TypeKind::Multiple(kinds) => kinds.contains(wanted),
+            };
+            match value {
+                Value::Bool(_) => takes(JsonType::Boolean),
+                // `5.0` is an integer for JSON Schema, and none for a handler that reads integers.
+                Value::Number(number) => {
+                    takes(JsonType::Number) || (!number.is_f64() && takes(JsonType::Integer))
+                }
+                _ => false,
+            }
+        }
+        ValidationErrorKind::Enum { options } => {
+            options.as_array().is_some_and(|options| options.iter().any(|option| cmp::equal(option, value)))
+        }
+        ValidationErrorKind::Constant { expected_value } => cmp::equal(expected_value, value),
+        _ => false,
+    }
+}
+
+/// What a text spells without losing anything, if it is a number or a boolean.
+fn spelled(text: &str) -> Option<Value> {
+    match text {
+        "true" => Some(Value::Bool(true)),
+        "false" => Some(Value::Bool(false)),
+        text => number(text),
+    }
+}
+
+/// A number that its text spells without losing a digit.
+fn number(text: &str) -> Option<Value> {
+    // White space around a number is no part of it.
+    if !text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) || text.trim() != text {
+        return None;
+    }
+    let Ok(value @ Value::Number(_)) = json::read(text) else { return None };
+    let is_integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+    let digits = text.split(['e', 'E']).next().unwrap_or_default().trim_matches(['-', '0', '.']);
+    let significant = digits.bytes().filter(u8::is_ascii_digit).count();
+    let is_lossless = if is_integer { value.is_i64() || value.is_u64() } else { significant <= SAFE_DIGITS };
+    is_lossless.then_some(value)
+}
+
+fn apply(value: &mut Value, place: &str, repair: Repair) -> Option<Before> {
+    match repair {
+        Repair::Replace(new) => {
+            value.pointer_mut(place).map(|found| Before::Value(std::mem::replace(found, new)))
+        }
+        Repair::Remove => {
+            let (parent, name) = place.rsplit_once('/')?;
+            value.pointer_mut(parent)?.as_object_mut()?.remove(&unescaped(name)).map(Before::Property)
         }
     }
 }
 
-/// How much is wrong: every leaf of every error, for alternatives those of the one that comes closest.
-fn score(validator: &Validator, value: &Value) -> usize {
-    validator.iter_errors(value).take(MAX_ERRORS).map(|error| weight(&error)).sum()
+fn undo(value: &mut Value, place: &str, before: Before) {
+    match before {
+        Before::Value(old) => {
+            if let Some(found) = value.pointer_mut(place) {
+                *found = old;
+            }
+        }
+        Before::Property(old) => {
+            if let Some((parent, name)) = place.rsplit_once('/')
+                && let Some(Value::Object(map)) = value.pointer_mut(parent)
+            {
+                map.insert(unescaped(name), old);
+            }
+        }
+    }
 }
 
-/// See [`score`].
-fn weight(error: &ValidationError<'_>) -> usize {
-    match alternatives(error) {
-        None => 1,
-        Some(branches) => 1 + branches.iter().map(|branch| distance(error, branch)).min().unwrap_or(0),
+struct Blamed<'a> {
+    /// The places of repairs that did not help.
+    places: Vec<String>,
+    /// The errors that were not there before, about values that hold such places.
+    news: Vec<&'a ValidationError<'static>>,
+}
+
+/// Finds the repairs that did not help: the same place is still wrong, what must be there was left out, the
+/// alternative that the repair was for is refused all the same, or the value around it is wrong in a new way.
+fn blame<'a>(
+    before: &[ValidationError<'static>],
+    after: &'a Faults,
+    done: &BTreeMap<String, Before>,
+) -> Blamed<'a> {
+    let known: HashSet<_> = before.iter().map(mark).collect();
+    // Each place is blamed once, or many errors about one large value would each name all of its places.
+    let mut open: BTreeSet<&str> = done.keys().map(String::as_str).collect();
+    let mut blamed = Blamed { places: Vec::new(), news: Vec::new() };
+    if !after.is_whole {
+        blamed.places.extend(open.iter().map(ToString::to_string));
+        return blamed;
     }
+    for error in &after.errors {
+        let place = error.instance_path().as_str();
+        let mut guilty: Vec<String> = open.take(place).map(str::to_owned).into_iter().collect();
+        match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let missing = format!("{place}/{}", escaped(property.as_str().unwrap_or_default()));
+                guilty.extend(open.take(missing.as_str()).map(str::to_owned));
+            }
+            ValidationErrorKind::AnyOf { .. }
+            | ValidationErrorKind::OneOfNotValid { .. }
+            | ValidationErrorKind::UnevaluatedProperties { .. } => {
+                guilty.extend(take_below(&mut open, place));
+            }
+            _ if !known.contains(&mark(error)) => {
+                let held = take_below(&mut open, place);
+                if !held.is_empty() {
+                    blamed.news.push(error);
+                }
+                guilty.extend(held);
+            }
+            _ => {}
+        }
+        blamed.places.extend(guilty);
+    }
+    blamed
+}
+
+/// Takes the places inside the value at a place.
+fn take_below(open: &mut BTreeSet<&str>, place: &str) -> Vec<String> {
+    let prefix = format!("{place}/");
+    let start = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+    let inside = open.range::<str, _>(start).take_while(|place| place.starts_with(&prefix));
+    let found: Vec<String> = inside.map(ToString::to_string).collect();
+    for place in &found {
+        open.remove(place.as_str());
+    }
+    found
+}
+
+/// The places of errors that were not there before.
+pub(crate) fn news(before: &Faults, after: &Faults) -> BTreeSet<String> {
+    let known: HashSet<_> = before.errors.iter().map(mark).collect();
+    let new = after.errors.iter().filter(|error| !known.contains(&mark(error)));
+    new.map(|error| error.instance_path().as_str().to_owned()).collect()
+}
+
+/// Whether a place is one of these or lies inside one.
+pub(crate) fn is_inside(place: &str, around: &BTreeSet<String>) -> bool {
+    let ends = place.match_indices('/').map(|(end, _)| end).chain([place.len()]);
+    ends.into_iter().any(|end| place.get(..end).is_some_and(|start| around.contains(start)))
+}
+
+/// What makes an error the same as another one.
+fn mark<'a>(error: &'a ValidationError<'_>) -> (&'a str, &'a str, Discriminant<ValidationErrorKind>) {
+    (error.instance_path().as_str(), error.schema_path().as_str(), discriminant(error.kind()))
 }
 
 /// The alternatives of an error, each with what is wrong under it.
@@ -128,71 +309,4 @@ pub(crate) fn alternatives<'a>(
         }
         _ => None,
     }
-}
-
-/// How far a value is from one alternative. One that wants another type altogether is far away, however
-/// little there is to say about it.
-pub(crate) fn distance(error: &ValidationError<'_>, branch: &[ValidationError<'_>]) -> usize {
-    const ANOTHER_TYPE: usize = 1_000;
-    let far = |inner: &ValidationError<'_>| {
-        let is_another = matches!(inner.kind(), ValidationErrorKind::Type { .. })
-            && inner.instance_path() == error.instance_path();
-        weight(inner) + if is_another { ANOTHER_TYPE } else { 0 }
-    };
-    branch.iter().map(far).sum()
-}
-
-/// The places of texts that an error speaks of.
-fn collect_texts(error: &ValidationError<'_>, places: &mut Vec<String>) {
-    if error.instance().is_string() {
-        places.push(error.instance_path().as_str().to_owned());
-    }
-    for error in alternatives(error).into_iter().flatten().flatten() {
-        collect_texts(error, places);
-    }
-}
-
-/// The value with the text at a place replaced by what it may stand for.
-fn candidates(value: &Value, place: &str) -> Vec<Value> {
-    let Some(Value::String(text)) = value.pointer(place) else { return Vec::new() };
-    if text.is_empty() {
-        return without(value, place).into_iter().collect();
-    }
-    let spelled = match text.as_str() {
-        "true" => Value::Bool(true),
-        "false" => Value::Bool(false),
-        text => match number(text) {
-            Some(number) => number,
-            None => return Vec::new(),
-        },
-    };
-    let mut replaced = value.clone();
-    match replaced.pointer_mut(place) {
-        Some(found) => *found = spelled,
-        None => return Vec::new(),
-    }
-    vec![replaced]
-}
-
-/// A number that its text spells without losing a digit.
-fn number(text: &str) -> Option<Value> {
-    let Ok(value @ Value::Number(_)) = json::read(text) else { return None };
-    // White space around a number is no part of it.
-    if text.trim() != text {
-        return None;
-    }
-    let is_integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
-    let digits = text.split(['e', 'E']).next().unwrap_or_default().trim_matches(['-', '0', '.']);
-    let significant = digits.bytes().filter(u8::is_ascii_digit).count();
-    let is_lossless = if is_integer { value.is_i64() || value.is_u64() } else { significant <= SAFE_DIGITS };
-    is_lossless.then_some(value)
-}
-
-/// The value without the property at a place.
-fn without(value: &Value, place: &str) -> Option<Value> {
-    let (parent, name) = place.rsplit_once('/')?;
-    let name = name.replace("~1", "/").replace("~0", "~");
-    let mut left = value.clone();
-    left.pointer_mut(parent)?.as_object_mut()?.remove(&name)?;
-    Some(left)
 }

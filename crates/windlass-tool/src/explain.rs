@@ -1,238 +1,310 @@
 //! What is wrong with arguments, in words that a model can act on.
 
-use std::cmp::Ordering;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
+use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
-use windlass_core::{Problem, canonical};
+use windlass_core::Problem;
 
-use crate::coerce::{alternatives, distance};
-use crate::schema::resolve;
+use crate::coerce::alternatives;
+use crate::expect::{characters, items, kind_name, listed, phrase, properties, quoted};
+use crate::keyword::{escaped, unescaped};
+use crate::meter::{Faults, MAX_FAULTS};
+use crate::quote::{SECRET, cut, shown, shown_without};
+use crate::reference::resolve;
+use crate::union;
 
-/// The most bytes of a value that a problem quotes.
-const MAX_SHOWN: usize = 60;
-
-/// The most alternatives that a problem lists.
-const MAX_LISTED: usize = 20;
-
-/// How many problems are counted. Fewer are listed.
-const MAX_COUNTED: usize = 10_000;
-
-/// Every problem of a value, [`MAX_COUNTED`] at most.
-pub(crate) fn problems(validator: &Validator, schema: &Value, value: &Value) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for error in validator.iter_errors(value) {
-        explain(&error, schema, &mut problems);
-        if problems.len() >= MAX_COUNTED {
-            break;
-        }
-    }
-    // The order of an object's properties is not the same in every build.
-    problems.sort_by(|a, b| in_reading_order(&a.pointer, &b.pointer));
-    problems
+/// What problems are about: a schema, the arguments, and which of those nobody may see.
+pub(crate) struct Scene<'a> {
+    schema: &'a Value,
+    value: &'a Value,
+    secrets: &'a [String],
+    /// What schemas want, by address. Many problems are about few schemas, and a phrase may take long.
+    phrases: RefCell<HashMap<usize, Option<String>>>,
 }
 
-/// Compares pointers segment by segment, indexes as numbers.
-fn in_reading_order(a: &str, b: &str) -> Ordering {
+impl<'a> Scene<'a> {
+    pub(crate) fn new(schema: &'a Value, value: &'a Value, secrets: &'a [String]) -> Self {
+        Self { schema, value, secrets, phrases: RefCell::default() }
+    }
+
+    /// What a schema inside the schema wants.
+    fn wanted(&self, schema: &'a Value) -> Option<String> {
+        let address = std::ptr::from_ref(schema).addr();
+        self.phrases.borrow_mut().entry(address).or_insert_with(|| phrase(self.schema, schema)).clone()
+    }
+
+    /// Every problem of the arguments, [`MAX_FAULTS`] at most, in reading order.
+    pub(crate) fn problems(&self, faults: &Faults) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for error in &faults.errors {
+            self.explain(error, &mut problems);
+        }
+        if !faults.is_whole {
+            let message = format!(
+                "has more than {MAX_FAULTS} faults, or takes too long to search; nothing was coerced, and not \
+                 everything is listed"
+            );
+            problems.push(Problem::at("", message));
+        }
+        in_reading_order(&mut problems);
+        // Two schemas may refuse a value for the same reason, and two places of a secret look the same.
+        problems.dedup();
+        problems
+    }
+
+    /// The problems of one error.
+    pub(crate) fn explain(&self, error: &ValidationError<'_>, problems: &mut Vec<Problem>) {
+        if problems.len() >= MAX_FAULTS {
+            return;
+        }
+        let place = error.instance_path().as_str();
+        match error.kind() {
+            ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
+                self.explain_alternatives(error, problems);
+            }
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let wanted = self.property(error, name).and_then(|schema| self.wanted(schema));
+                let message =
+                    wanted.map_or("is required".to_owned(), |wanted| format!("is required: {wanted}"));
+                self.say(&format!("{place}/{}", escaped(name)), message, problems);
+            }
+            ValidationErrorKind::AdditionalProperties { unexpected }
+            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+                let known = self.known(error);
+                for name in unexpected.iter().take(MAX_FAULTS.saturating_sub(problems.len())) {
+                    self.say(
+                        &format!("{place}/{}", escaped(name)),
+                        format!("is not an argument{known}"),
+                        problems,
+                    );
+                }
+            }
+            ValidationErrorKind::PropertyNames { error: inner } => {
+                let name = inner.instance().as_str().unwrap_or_default();
+                let wanted = self.around(inner).and_then(|schema| name_limits(self.schema, schema));
+                let message = format!("is not allowed as a name{}", wanted.unwrap_or_default());
+                self.say(&format!("{place}/{}", escaped(name)), message, problems);
+            }
+            _ => {
+                let message = self.message(error);
+                self.say(place, message, problems);
+            }
+        }
+    }
+
+    /// Adds a problem. One inside a secret is told about the secret as a whole: names are part of it.
+    fn say(&self, place: &str, message: String, problems: &mut Vec<Problem>) {
+        let place = self.secret(place).map_or(place.to_owned(), |name| format!("/{}", escaped(name)));
+        problems.push(Problem::at(place, message));
+    }
+
+    /// The secret argument that a place lies in.
+    fn secret(&self, place: &str) -> Option<&str> {
+        let first = unescaped(place.split('/').nth(1)?);
+        self.secrets.iter().find(|name| **name == first).map(String::as_str)
+    }
+
+    /// What stands at a place, as it may be quoted.
+    fn got(&self, place: &str) -> String {
+        if self.secret(place).is_some() {
+            return SECRET.to_owned();
+        }
+        let secrets = if place.is_empty() { self.secrets } else { &[] };
+        self.value.pointer(place).map_or("nothing".to_owned(), |value| shown_without(value, secrets))
+    }
+
+    /// How many items or properties stand at a place.
+    fn count(&self, place: &str) -> String {
+        match self.value.pointer(place) {
+            _ if self.secret(place).is_some() => SECRET.to_owned(),
+            Some(Value::Array(list)) => list.len().to_string(),
+            Some(Value::Object(map)) => map.len().to_string(),
+            _ => self.got(place),
+        }
+    }
+
+    /// The schema whose keyword an error is about.
+    fn around(&self, error: &ValidationError<'_>) -> Option<&'a Value> {
+        let (schema, _) = error.schema_path().as_str().rsplit_once('/')?;
+        self.schema.pointer(schema)
+    }
+
+    /// The schema of a property of the object that an error is about.
+    fn property(&self, error: &ValidationError<'_>, name: &str) -> Option<&'a Value> {
+        let own = self.around(error).and_then(|schema| schema.get("properties")?.get(name));
+        own.or_else(|| at(self.schema, error.instance_path().as_str())?.get("properties")?.get(name))
+    }
+
+    /// The names that an object may have.
+    fn known(&self, error: &ValidationError<'_>) -> String {
+        let own = self.around(error).and_then(|schema| schema.get("properties")?.as_object());
+        let names =
+            own.or_else(|| at(self.schema, error.instance_path().as_str())?.get("properties")?.as_object());
+        let names: Vec<_> = names.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        if names.is_empty() { String::new() } else { format!("; there are {}", quoted(&names)) }
+    }
+
+    fn explain_alternatives(&self, error: &ValidationError<'_>, problems: &mut Vec<Problem>) {
+        let place = error.instance_path().as_str();
+        let branches = alternatives(error).unwrap_or_default();
+        let wanted = || self.around(error).and_then(|schema| self.wanted(schema));
+        if branches.iter().all(|branch| union::is_elsewhere(error, branch)) {
+            let message = match wanted() {
+                Some(wanted) => format!("expected {wanted}, got {}", self.got(place)),
+                None => format!("fits none of the alternatives: {}", self.got(place)),
+            };
+            return self.say(place, message, problems);
+        }
+        if let Some(tag) = union::tag(self.schema, error, branches) {
+            let place = format!("{place}/{}", escaped(&tag.name));
+            let options = listed(&tag.options);
+            let message = match self.value.pointer(&place) {
+                Some(_) => format!("expected one of {options}, got {}", self.got(&place)),
+                None => format!("is required: one of {options}"),
+            };
+            return self.say(&place, message, problems);
+        }
+        match branches.iter().min_by_key(|branch| union::distance(error, branch)) {
+            Some(closest) if !closest.is_empty() => {
+                for error in closest {
+                    self.explain(error, problems);
+                }
+            }
+            _ => self.say(place, format!("fits none of the alternatives: {}", self.got(place)), problems),
+        }
+    }
+
+    /// What an error about one keyword says.
+    fn message(&self, error: &ValidationError<'_>) -> String {
+        let place = error.instance_path().as_str();
+        let got = || self.got(place);
+        let count = || self.count(place);
+        match error.kind() {
+            ValidationErrorKind::Type { kind } => {
+                let wanted = self.around(error).and_then(|schema| self.wanted(schema));
+                format!("expected {}, got {}", wanted.unwrap_or_else(|| types(kind)), got())
+            }
+            ValidationErrorKind::Enum { options } => {
+                let options = options.as_array().map_or(&[][..], Vec::as_slice);
+                format!("expected one of {}, got {}", listed(options), got())
+            }
+            ValidationErrorKind::Constant { expected_value } => {
+                format!("expected {}, got {}", shown(expected_value), got())
+            }
+            ValidationErrorKind::Minimum { limit } => format!("expected at least {limit}, got {}", got()),
+            ValidationErrorKind::Maximum { limit } => format!("expected at most {limit}, got {}", got()),
+            ValidationErrorKind::ExclusiveMinimum { limit } => {
+                format!("expected more than {limit}, got {}", got())
+            }
+            ValidationErrorKind::ExclusiveMaximum { limit } => {
+                format!("expected less than {limit}, got {}", got())
+            }
+            ValidationErrorKind::MultipleOf { multiple_of } => {
+                format!("expected a multiple of {multiple_of}, got {}", got())
+            }
+            ValidationErrorKind::MinLength { limit } => {
+                format!("expected at least {}, got {}", characters(*limit), got())
+            }
+            ValidationErrorKind::MaxLength { limit } => {
+                format!("expected at most {}, got {}", characters(*limit), got())
+            }
+            ValidationErrorKind::Pattern { pattern } => {
+                format!("expected a text that matches {}, got {}", cut(pattern.clone()), got())
+            }
+            ValidationErrorKind::Format { format } => {
+                format!("expected a text of the format {}, got {}", cut(format.clone()), got())
+            }
+            ValidationErrorKind::MinItems { limit } => {
+                format!("expected at least {}, got {}", items(*limit), count())
+            }
+            ValidationErrorKind::MaxItems { limit } => {
+                format!("expected at most {}, got {}", items(*limit), count())
+            }
+            ValidationErrorKind::MinProperties { limit } => {
+                format!("expected at least {}, got {}", properties(*limit), count())
+            }
+            ValidationErrorKind::MaxProperties { limit } => {
+                format!("expected at most {}, got {}", properties(*limit), count())
+            }
+            _ => self.rare_message(error),
+        }
+    }
+
+    /// See [`message`](Self::message).
+    fn rare_message(&self, error: &ValidationError<'_>) -> String {
+        let place = error.instance_path().as_str();
+        let about = |keyword: &str| self.wanted(self.around(error)?.get(keyword)?);
+        match error.kind() {
+            ValidationErrorKind::AdditionalItems { limit } => {
+                format!("expected at most {}, got {}", items(*limit as u64), self.count(place))
+            }
+            ValidationErrorKind::UnevaluatedItems { unexpected } => {
+                let length = self.value.pointer(place).and_then(Value::as_array).map_or(0, Vec::len);
+                let most = length.saturating_sub(unexpected.len()) as u64;
+                format!("expected at most {}, got {}", items(most), self.count(place))
+            }
+            ValidationErrorKind::UniqueItems => "expected items that all differ".to_owned(),
+            ValidationErrorKind::Contains => {
+                let limit = |keyword: &str| self.around(error)?.get(keyword)?.as_u64();
+                let wanted = about("contains").unwrap_or_else(|| "what `contains` describes".to_owned());
+                let (words, count) = match error.schema_path().as_str().rsplit('/').next() {
+                    Some("maxContains") => ("at most", limit("maxContains").unwrap_or(0)),
+                    _ => ("at least", limit("minContains").unwrap_or(1)),
+                };
+                let verb = if count == 1 { "is" } else { "are" };
+                format!("expected {words} {} that {verb} {wanted}, got {}", items(count), self.got(place))
+            }
+            ValidationErrorKind::FalseSchema => "is not allowed here".to_owned(),
+            ValidationErrorKind::Not { .. } => match about("not") {
+                Some(refused) => format!("expected anything but {refused}, got {}", self.got(place)),
+                None => format!("is what it must not be: {}", self.got(place)),
+            },
+            ValidationErrorKind::OneOfMultipleValid { context } => {
+                let fitting = context.iter().filter(|branch| branch.is_empty()).count();
+                format!("fits {fitting} of the alternatives, and must fit exactly one: {}", self.got(place))
+            }
+            other => format!("does not fit `{}`: {}", other.keyword(), self.got(place)),
+        }
+    }
+}
+
+/// Sorts problems by pointer, segment by segment, indexes as numbers. The order in which they are found is
+/// not the same in every build.
+pub(crate) fn in_reading_order(problems: &mut [Problem]) {
     let key = |pointer: &str| {
         let segment = |segment: &str| (segment.parse::<u64>().unwrap_or(u64::MAX), segment.to_owned());
         pointer.split('/').map(segment).collect::<Vec<_>>()
     };
-    key(a).cmp(&key(b))
-}
-
-fn explain(error: &ValidationError<'_>, schema: &Value, problems: &mut Vec<Problem>) {
-    let place = error.instance_path().as_str();
-    let got = shown(error.instance());
-    let mut say = |message: String| problems.push(Problem::at(place, message));
-    match error.kind() {
-        ValidationErrorKind::Type { kind } => say(format!("expected {}, got {got}", types(kind))),
-        ValidationErrorKind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            let wanted = wanted(schema, place, name);
-            problems.push(Problem::at(format!("{place}/{}", escaped(name)), format!("is required{wanted}")));
-        }
-        ValidationErrorKind::AdditionalProperties { unexpected }
-        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            for name in unexpected {
-                let message = format!("is not an argument{}", known(schema, place));
-                problems.push(Problem::at(format!("{place}/{}", escaped(name)), message));
-            }
-        }
-        ValidationErrorKind::Enum { options } => {
-            say(format!(
-                "expected one of {}, got {got}",
-                listed(options.as_array().map_or(&[], Vec::as_slice))
-            ));
-        }
-        ValidationErrorKind::Constant { expected_value } => {
-            say(format!("expected {}, got {got}", shown(expected_value)));
-        }
-        ValidationErrorKind::Minimum { limit } => say(format!("expected at least {limit}, got {got}")),
-        ValidationErrorKind::Maximum { limit } => say(format!("expected at most {limit}, got {got}")),
-        ValidationErrorKind::ExclusiveMinimum { limit } => {
-            say(format!("expected more than {limit}, got {got}"));
-        }
-        ValidationErrorKind::ExclusiveMaximum { limit } => {
-            say(format!("expected less than {limit}, got {got}"));
-        }
-        ValidationErrorKind::MultipleOf { multiple_of } => {
-            say(format!("expected a multiple of {multiple_of}, got {got}"));
-        }
-        ValidationErrorKind::MinLength { limit } => {
-            say(format!("expected at least {limit} characters, got {got}"));
-        }
-        ValidationErrorKind::MaxLength { limit } => {
-            say(format!("expected at most {limit} characters, got {got}"));
-        }
-        ValidationErrorKind::Pattern { pattern } => {
-            say(format!("expected a text that matches {pattern}, got {got}"));
-        }
-        ValidationErrorKind::Format { format } => {
-            say(format!("expected a text of the format {format}, got {got}"));
-        }
-        ValidationErrorKind::MinItems { limit } => {
-            say(format!("expected at least {limit} items, got {}", count(error.instance())));
-        }
-        ValidationErrorKind::MaxItems { limit } => {
-            say(format!("expected at most {limit} items, got {}", count(error.instance())));
-        }
-        ValidationErrorKind::AdditionalItems { limit } => {
-            say(format!("expected at most {limit} items, got {}", count(error.instance())));
-        }
-        ValidationErrorKind::UniqueItems => say("expected items that all differ".to_owned()),
-        ValidationErrorKind::Contains => {
-            say("expected another number of items that fit `contains`".to_owned());
-        }
-        ValidationErrorKind::MinProperties { limit } => {
-            say(format!("expected at least {limit} properties, got {}", count(error.instance())));
-        }
-        ValidationErrorKind::MaxProperties { limit } => {
-            say(format!("expected at most {limit} properties, got {}", count(error.instance())));
-        }
-        ValidationErrorKind::PropertyNames { error } => {
-            say(format!("has a property whose name does not fit: {error}"));
-        }
-        ValidationErrorKind::FalseSchema => say("is not allowed here".to_owned()),
-        ValidationErrorKind::Not { .. } => say(format!("is what it must not be: {got}")),
-        ValidationErrorKind::OneOfMultipleValid { .. } => {
-            say("fits more than one of the alternatives, and must fit exactly one".to_owned());
-        }
-        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
-            let branches = alternatives(error).unwrap_or_default();
-            if let Some(options) = constants(branches) {
-                return say(format!("expected one of {}, got {got}", listed(&options)));
-            }
-            match branches.iter().min_by_key(|branch| distance(error, branch)) {
-                Some(closest) if !closest.is_empty() => {
-                    for error in closest {
-                        explain(error, schema, problems);
-                    }
-                }
-                _ => say(format!("fits none of the alternatives: {got}")),
-            }
-        }
-        _ => say(error.to_string()),
-    }
-}
-
-/// The values of alternatives that are one value each: an enumeration whose members have descriptions.
-fn constants(branches: &[Vec<ValidationError<'static>>]) -> Option<Vec<Value>> {
-    let constant = |branch: &Vec<ValidationError<'static>>| match branch.as_slice() {
-        [only] => match only.kind() {
-            ValidationErrorKind::Constant { expected_value } => Some(vec![(**expected_value).clone()]),
-            ValidationErrorKind::Enum { options } => options.as_array().cloned(),
-            _ => None,
-        },
-        _ => None,
-    };
-    let options: Option<Vec<_>> = branches.iter().map(constant).collect();
-    options.map(|options| options.concat()).filter(|options| !options.is_empty())
+    problems.sort_by_cached_key(|problem| (key(&problem.pointer), problem.message.clone()));
 }
 
 fn types(kind: &TypeKind) -> String {
-    let name = |kind: String| match kind.as_str() {
-        "integer" => "an integer".to_owned(),
-        "array" => "an array".to_owned(),
-        "object" => "an object".to_owned(),
-        "null" => "null".to_owned(),
-        other => format!("a {other}"),
-    };
     match kind {
-        TypeKind::Single(kind) => name(kind.to_string()),
+        TypeKind::Single(kind) => kind_name(kind.as_str()).to_owned(),
         TypeKind::Multiple(kinds) => {
-            kinds.iter().map(|kind| name(kind.to_string())).collect::<Vec<_>>().join(" or ")
+            kinds.iter().map(|kind| kind_name(kind.as_str())).collect::<Vec<_>>().join(" or ")
         }
     }
 }
 
-/// What a missing property should be, as far as its schema says so in a word.
-fn wanted(root: &Value, place: &str, name: &str) -> String {
-    let property = at(root, place)
-        .and_then(|schema| schema.get("properties")?.get(name))
-        .map(|schema| resolve(root, schema));
-    let Some(property) = property else { return String::new() };
-    if let Some(options) = property.get("enum").and_then(Value::as_array) {
-        return format!(": one of {}", listed(options));
-    }
-    match property.get("type") {
-        Some(Value::String(kind)) => {
-            format!(": {} {kind}", if kind.starts_with(['a', 'i', 'o']) { "an" } else { "a" })
-        }
-        _ => String::new(),
-    }
-}
-
-/// The names that an object may have.
-fn known(root: &Value, place: &str) -> String {
-    let names = at(root, place).and_then(|schema| schema.get("properties")?.as_object());
-    let Some(names) = names.filter(|names| !names.is_empty()) else { return String::new() };
-    let mut shown: Vec<_> = names.keys().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
-    if names.len() > MAX_LISTED {
-        shown.push(format!("and {} more", names.len() - MAX_LISTED));
-    }
-    format!("; there are {}", shown.join(", "))
+/// What a name must be like.
+fn name_limits(root: &Value, schema: &Value) -> Option<String> {
+    let mut schema = resolve(root, schema).clone();
+    // Names are texts, whether or not their schema says so.
+    schema.as_object_mut()?.insert("type".to_owned(), "string".into());
+    phrase(root, &schema).map(|wanted| format!(": a name is {wanted}"))
 }
 
 /// The schema of the place that a pointer names, as far as it can be followed through properties and items.
 fn at<'a>(root: &'a Value, place: &str) -> Option<&'a Value> {
     let mut schema = resolve(root, root);
     for segment in place.split('/').skip(1) {
-        let name = segment.replace("~1", "/").replace("~0", "~");
-        let property = schema.get("properties").and_then(|properties| properties.get(&name));
+        let property = schema.get("properties").and_then(|properties| properties.get(unescaped(segment)));
         schema = resolve(root, property.or_else(|| schema.get("items"))?);
     }
     Some(schema)
-}
-
-fn listed(options: &[Value]) -> String {
-    let mut shown_options: Vec<_> = options.iter().take(MAX_LISTED).map(shown).collect();
-    if options.len() > MAX_LISTED {
-        shown_options.push(format!("and {} more", options.len() - MAX_LISTED));
-    }
-    shown_options.join(", ")
-}
-
-fn count(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => items.len(),
-        Value::Object(map) => map.len(),
-        _ => 0,
-    }
-}
-
-/// A value as JSON, cut if it is long.
-fn shown(value: &Value) -> String {
-    let mut text = canonical(value);
-    if text.len() > MAX_SHOWN {
-        let end = (0..=MAX_SHOWN).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        text.truncate(end);
-        text.push('…');
-    }
-    text
-}
-
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

@@ -44,8 +44,8 @@ impl<T: Erase> IntoTool for T {
 }
 
 fn compile(definition: &Definition, schema: &Value) -> Result<Arc<dyn ArgsCheck>, Error> {
-    let _ = definition;
-    Ok(Arc::new(InputSchema::compile(schema.clone())?))
+    let schema = InputSchema::compile(schema.clone())?;
+    Ok(Arc::new(schema.with_secrets(definition.secret.iter().map(|name| &**name))))
 }
 
 /// Several tools at once: what `#[tools] impl` makes of a type, or of an `Arc` of it, a registry, or a list.

@@ -8,12 +8,30 @@
 //! optional argument that was left out. What is wrong is told in words that a model can act on.
 
 mod coerce;
+mod compile;
+mod default;
 mod example;
+mod expect;
 mod explain;
+mod fanout;
 mod into_tool;
+mod keyword;
+mod meter;
+mod pattern;
+pub mod provider;
+mod quote;
+mod reference;
 mod registry;
 mod schema;
+mod union;
 
+pub use coerce::MAX_ROUNDS;
+pub use compile::MAX_PATTERN_BYTES;
+pub use default::{MAX_DEFAULT_BYTES, MAX_FILL_STEPS};
+pub use expect::MAX_LISTED;
+pub use fanout::{MAX_CHAIN, MAX_FANOUT, MAX_STACKED};
 pub use into_tool::{IntoTool, ToolSet, Tools};
+pub use meter::{MAX_FAULTS, MAX_SEARCH_STEPS, MAX_STEPS};
+pub use quote::MAX_SHOWN;
 pub use registry::ToolRegistry;
-pub use schema::{InputSchema, MAX_PATTERN_BYTES, MAX_SCHEMA_BYTES, Rejection};
+pub use schema::{InputSchema, MAX_SCHEMA_BYTES, Rejection};

@@ -1,20 +1,21 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use jsonschema::{Draft, PatternOptions, Retrieve, Uri, Validator};
+use jsonschema::ValidationError;
 use serde_json::{Map, Value};
-use windlass_core::{ArgsCheck, Code, Error, Problem, canonical, json};
+use windlass_core::{ArgsCheck, Code, Error, MAX_PROBLEMS, Problem, canonical, json};
 
-use crate::{coerce, example, explain};
+use crate::default::{self, Filled, MAX_DEFAULT_BYTES};
+use crate::explain::{Scene, in_reading_order};
+use crate::keyword::every_schema;
+use crate::meter::{Faults, MAX_STEPS, Metered, Verdict};
+use crate::{coerce, compile, example, fanout, reference};
 
 /// The most bytes that a schema may have, in canonical JSON.
 pub const MAX_SCHEMA_BYTES: usize = 256 << 10;
 
-/// The most memory that one pattern of a schema may take when it is compiled.
-pub const MAX_PATTERN_BYTES: usize = 1 << 20;
-
-/// Keywords whose value is data, not a schema.
-pub(crate) const DATA_KEYWORDS: [&str; 5] = ["const", "default", "enum", "example", "examples"];
+/// How many defaults that may have done harm are filled in again one by one.
+const MAX_TRIED_AGAIN: usize = 8;
 
 /// The schema of a tool's arguments: JSON Schema 2020-12, compiled once.
 ///
@@ -36,7 +37,11 @@ pub(crate) const DATA_KEYWORDS: [&str; 5] = ["const", "default", "enum", "exampl
 /// ```
 pub struct InputSchema {
     schema: Value,
-    validator: Validator,
+    validator: Metered,
+    has_defaults: bool,
+    /// How deep arguments may be for the schema to be followed through them.
+    max_depth: Option<usize>,
+    secrets: Vec<String>,
     example: OnceLock<Option<Value>>,
 }
 
@@ -44,13 +49,13 @@ impl InputSchema {
     /// Compiles a schema.
     ///
     /// Fails with `E_INVALID_INITIAL_TOOL_VALUE` if it is no JSON Schema, is not of type `object`, is larger
-    /// than [`MAX_SCHEMA_BYTES`], is nested too deeply, refers to anything outside itself, or has a pattern
-    /// that cannot be matched in linear time.
+    /// than [`MAX_SCHEMA_BYTES`], is nested too deeply, refers to anything outside itself, multiplies itself
+    /// past [`MAX_FANOUT`](crate::MAX_FANOUT), has a pattern that cannot be matched in linear time, or a
+    /// default that it refuses itself.
+    ///
+    /// `format` is asserted for the formats of JSON Schema and ignored for others; `contentEncoding`,
+    /// `contentMediaType` and `contentSchema` are notes for the reader, as JSON Schema 2020-12 says.
     pub fn compile(schema: Value) -> Result<Self, Error> {
-        let invalid = |pointer: &str, message: String| {
-            Error::new(Code::InvalidTool, "the input schema of the tool is not valid; correct what is listed")
-                .with_problems(vec![Problem::at(format!("/inputSchema{pointer}"), message)])
-        };
         if json::is_deeper_than(&schema, json::MAX_DEPTH) {
             return Err(invalid("", format!("is nested deeper than {} levels", json::MAX_DEPTH)));
         }
@@ -61,25 +66,30 @@ impl InputSchema {
         if schema.get("type").and_then(Value::as_str) != Some("object") {
             return Err(invalid("/type", "must be \"object\": arguments have names".to_owned()));
         }
-        if let Some(reference) = outside_reference(&schema) {
-            return Err(invalid(
-                "",
-                format!(
-                    "refers to {reference:?}; only references inside the schema, such as \"#/$defs/x\", are followed"
-                ),
-            ));
+        if let Some(reference) = reference::outside(&schema) {
+            let message = format!(
+                "refers to {reference:?}; only references inside the schema, such as \"#/$defs/x\", are followed"
+            );
+            return Err(invalid("", message));
         }
-        let validator = jsonschema::options()
-            .with_draft(Draft::Draft202012)
-            .with_pattern_options(
-                PatternOptions::regex().size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_BYTES),
-            )
-            .with_retriever(Closed)
-            .should_validate_formats(true)
-            .should_ignore_unknown_formats(true)
-            .build(&schema)
-            .map_err(|error| invalid(error.instance_path().as_str(), error.to_string()))?;
-        Ok(Self { schema, validator, example: OnceLock::new() })
+        let max_depth =
+            fanout::measure(&schema).map_err(|(pointer, tangle)| invalid(&pointer, tangle.message()))?;
+        let validator =
+            compile::validator(&schema).map_err(|(pointer, message)| invalid(&pointer, message))?;
+        let has_defaults = every_schema(&schema).iter().any(|(_, schema)| schema.get("default").is_some());
+        if has_defaults && let Some((pointer, message)) = compile::refused_default(&schema) {
+            return Err(invalid(&pointer, message));
+        }
+        Ok(Self { schema, validator, has_defaults, max_depth, secrets: Vec::new(), example: OnceLock::new() })
+    }
+
+    /// Declares arguments secret, by name: what a caller sent for them is never quoted, and no example shows
+    /// them.
+    #[must_use]
+    pub fn with_secrets<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.secrets.extend(names.into_iter().map(Into::into));
+        self.example = OnceLock::new();
+        self
     }
 
     /// The schema itself: what a model is shown.
@@ -88,22 +98,135 @@ impl InputSchema {
     }
 
     /// The arguments as a handler gets them: defaults filled in, coerced where that loses nothing.
+    ///
+    /// A text becomes the number or the boolean that it spells where the schema wants one and refuses the
+    /// text. `""` and `null` count as absent where the schema refuses them and nothing requires the property.
+    /// A default is filled in unless the arguments would be refused because of it.
     pub fn check(&self, args: &Map<String, Value>) -> Result<Map<String, Value>, Rejection> {
         let mut value = Value::Object(args.clone());
-        coerce::fill_defaults(&self.schema, &mut value);
-        coerce::repair(&self.validator, &mut value);
-        let problems = explain::problems(&self.validator, &self.schema, &value);
+        if let Some(depth) = self.max_depth.filter(|depth| json::is_deeper_than(&value, *depth)) {
+            let message = format!("is nested deeper than {depth} levels; send less at once");
+            return Err(self.rejection(vec![Problem::at("", message)]));
+        }
+        let filled = self.fill(&mut value)?;
+        match self.validator.verdict(&value) {
+            Verdict::Fits => {}
+            Verdict::TooMuch => return Err(self.too_much()),
+            Verdict::Refused => {
+                self.withdraw_harmful(&mut value, filled);
+                self.repair(&mut value)?;
+            }
+        }
         match value {
-            Value::Object(map) if problems.is_empty() => Ok(map),
-            _ => Err(Rejection { problems, example: self.example().cloned() }),
+            Value::Object(map) => Ok(map),
+            // The schema is of type `object`, and repairs leave an object one.
+            _ => Err(self.rejection(vec![Problem::at("", "expected an object")])),
         }
     }
 
     /// Arguments that this schema accepts, if some are easily found.
     pub fn example(&self) -> Option<&Value> {
-        let found = || example::of(&self.schema).filter(|example| self.validator.is_valid(example));
-        self.example.get_or_init(found).as_ref()
+        self.example.get_or_init(|| self.checked_example(&example::Shown::default())).as_ref()
     }
+
+    fn fill(&self, value: &mut Value) -> Result<Filled, Rejection> {
+        if !self.has_defaults {
+            return Ok(Filled::default());
+        }
+        let filled = default::fill(&self.schema, &self.schema, value);
+        if filled.is_too_much {
+            let message = format!(
+                "takes more than {MAX_DEFAULT_BYTES} bytes of defaults, or too long to fill in; send less at once"
+            );
+            return Err(self.rejection(vec![Problem::at("", message)]));
+        }
+        Ok(filled)
+    }
+
+    /// Takes back the defaults that made something wrong that was not wrong before.
+    fn withdraw_harmful(&self, value: &mut Value, filled: Filled) {
+        if filled.places.is_empty() {
+            return;
+        }
+        let with = self.validator.faults(value);
+        let mut without = value.clone();
+        for place in &filled.places {
+            default::withdraw(&mut without, place);
+        }
+        let known = self.validator.faults(&without);
+        let harmful = coerce::news(&known, &with);
+        let mut withdrawn = Vec::new();
+        for place in filled.places {
+            if coerce::is_inside(&place, &harmful) {
+                withdrawn.extend(default::withdraw(value, &place).map(|default| (place, default)));
+            }
+        }
+        // Not each of them need be at fault. With few it is found out one by one.
+        if withdrawn.len() > MAX_TRIED_AGAIN {
+            return;
+        }
+        for (place, default) in withdrawn {
+            default::put_back(value, &place, default);
+            let again = self.validator.faults(value);
+            if coerce::is_inside(&place, &coerce::news(&known, &again)) {
+                default::withdraw(value, &place);
+            }
+        }
+    }
+
+    fn repair(&self, value: &mut Value) -> Result<(), Rejection> {
+        let explain = |error: &ValidationError<'static>, value: &Value| {
+            let mut problems = Vec::new();
+            self.scene(value).explain(error, &mut problems);
+            problems
+        };
+        let repaired = coerce::repair(&self.validator, value, explain);
+        if !repaired.faults.errors.is_empty() || !repaired.faults.is_whole {
+            return Err(self.refusal(value, &repaired.faults, repaired.regrets));
+        }
+        // What was left out may have a default, and a tag that is spelled right says whose defaults apply.
+        let filled = self.fill(value)?;
+        if !filled.places.is_empty() && self.validator.verdict(value) != Verdict::Fits {
+            self.withdraw_harmful(value, filled);
+        }
+        Ok(())
+    }
+
+    fn refusal(&self, value: &Value, faults: &Faults, regrets: Vec<Problem>) -> Rejection {
+        let mut problems = self.scene(value).problems(faults);
+        let told: std::collections::HashSet<String> =
+            problems.iter().map(|problem| problem.pointer.clone()).collect();
+        problems.extend(regrets.into_iter().filter(|problem| !told.contains(&problem.pointer)));
+        in_reading_order(&mut problems);
+        self.rejection(problems)
+    }
+
+    fn too_much(&self) -> Rejection {
+        let message =
+            format!("takes more than {MAX_STEPS} steps to check: send less at once, or nest it less deeply");
+        self.rejection(vec![Problem::at("", message)])
+    }
+
+    fn rejection(&self, problems: Vec<Problem>) -> Rejection {
+        let told = problems.iter().take(MAX_PROBLEMS).map(|problem| problem.pointer.as_str());
+        let example = self.checked_example(&example::Shown::at(told)).or_else(|| self.example().cloned());
+        Rejection { problems, example }
+    }
+
+    fn checked_example(&self, shown: &example::Shown) -> Option<Value> {
+        let variants = (0..example::VARIANTS)
+            .filter_map(|variant| example::of(&self.schema, shown, &self.secrets, variant));
+        variants.into_iter().find(|example| self.validator.verdict(example) == Verdict::Fits)
+    }
+
+    fn scene<'a>(&'a self, value: &'a Value) -> Scene<'a> {
+        Scene::new(&self.schema, value, &self.secrets)
+    }
+}
+
+fn invalid(pointer: &str, message: String) -> Error {
+    Error::new(Code::InvalidTool, "the input schema of the tool is not valid; correct what is listed")
+        .with_problems(vec![Problem::at(format!("/inputSchema{pointer}"), message)])
 }
 
 impl ArgsCheck for InputSchema {
@@ -143,50 +266,34 @@ impl Rejection {
     }
 }
 
-/// Fetches nothing, whatever a schema asks for.
-struct Closed;
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-impl Retrieve for Closed {
-    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Err(format!("{uri} lies outside the schema, and nothing is fetched").into())
-    }
-}
+    use super::*;
 
-/// The first reference that leaves the schema.
-fn outside_reference(schema: &Value) -> Option<&str> {
-    let mut rest = vec![schema];
-    while let Some(value) = rest.pop() {
-        match value {
-            Value::Object(map) => {
-                for (key, value) in map {
-                    let is_reference = matches!(key.as_str(), "$ref" | "$dynamicRef");
-                    match value {
-                        Value::String(target) if is_reference && !target.starts_with('#') => {
-                            return Some(target);
-                        }
-                        _ if DATA_KEYWORDS.contains(&key.as_str()) => {}
-                        _ => rest.push(value),
-                    }
-                }
-            }
-            Value::Array(items) => rest.extend(items),
-            _ => {}
+    #[test]
+    fn a_million_items_are_validated_thrice_however_many_are_repaired() {
+        let schema = json!({ "type": "object", "properties": { "a": { "type": "array", "items": { "type": "integer" } } } });
+        let schema = InputSchema::compile(schema).unwrap();
+        let mut items = vec![json!(1); 1_000_000];
+        for index in 0..60 {
+            items[index * 15_000] = json!("5");
         }
-    }
-    None
-}
-
-/// Follows a reference inside the schema.
-pub(crate) fn resolve<'a>(root: &'a Value, mut schema: &'a Value) -> &'a Value {
-    // A chain of references may be a cycle.
-    const MAX_HOPS: usize = 32;
-    for _ in 0..MAX_HOPS {
-        let target =
-            schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
-        match target.and_then(|pointer| root.pointer(pointer)) {
-            Some(found) => schema = found,
-            None => break,
+        let checked = schema.check(json!({ "a": items }).as_object().unwrap()).unwrap();
+        for index in 0..60 {
+            items[index * 15_000] = json!(5);
         }
+        assert!(checked["a"].as_array() == Some(&items));
+        assert_eq!(schema.validator.runs(), 3);
     }
-    schema
+
+    #[test]
+    fn what_fits_is_validated_once() {
+        let schema =
+            InputSchema::compile(json!({ "type": "object", "properties": { "a": { "default": 1 } } }))
+                .unwrap();
+        assert!(schema.check(&Map::new()).is_ok());
+        assert_eq!(schema.validator.runs(), 1);
+    }
 }

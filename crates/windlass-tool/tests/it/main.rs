@@ -7,10 +7,18 @@
 )]
 
 mod coercion;
+mod defaults;
+mod examples;
+mod fixtures;
+mod follower;
 mod hostile;
 mod keywords;
 mod messages;
+mod oracle;
+mod provider;
 mod registry;
+mod secrets;
+mod types;
 
 use serde_json::{Map, Value};
 use windlass_tool::{InputSchema, Rejection};

@@ -1,18 +1,12 @@
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 use windlass_core::{Code, MAX_PROBLEMS};
-use windlass_tool::InputSchema;
+use windlass_tool::{InputSchema, MAX_LISTED, MAX_SHOWN};
 
-use crate::{check, problems, schema};
+use crate::{check, fixtures, problems, schema};
 
 fn trip() -> InputSchema {
-    schema(json!({
-        "to": { "type": "object", "required": ["city"], "additionalProperties": false, "properties": {
-            "city": { "type": "string", "minLength": 1 }, "country": { "type": "string", "pattern": "^[A-Z]{2}$" },
-        } },
-        "class": { "enum": ["first", "second"] },
-        "?people": { "type": "integer", "minimum": 1, "maximum": 9 },
-    }))
+    InputSchema::compile(fixtures::trip()).unwrap()
 }
 
 #[test]
@@ -21,10 +15,10 @@ fn a_nested_doubly_wrong_object() {
     let error = check(&trip(), &args).unwrap_err().into_error("book");
     assert_eq!(error.code(), Code::InvalidToolArgs);
     assert_snapshot!(error.to_string(), @r#"
-    E_INVALID_TOOL_ARGS: the arguments of `book` are not valid, so it did not run; call it again, corrected. An example that fits: {"class":"first","to":{"city":"text"}}
+    E_INVALID_TOOL_ARGS: the arguments of `book` are not valid, so it did not run; call it again, corrected. An example that fits: {"class":"first","people":1,"to":{"city":"text","country":"AA"}}
     - /class: expected one of "first", "second", got "third"
     - /people: expected at least 1, got 0
-    - /to/city: expected a string, got 7
+    - /to/city: expected a string (at least 1 character), got 7
     - /to/country: expected a text that matches ^[A-Z]{2}$, got "norway"
     "#);
 }
@@ -33,7 +27,7 @@ fn a_nested_doubly_wrong_object() {
 fn a_missing_argument() {
     assert_snapshot!(problems(&trip(), &json!({})).join("\n"), @r#"
     /class: is required: one of "first", "second"
-    /to: is required: an object
+    /to: is required: an object with `city`
     "#);
 }
 
@@ -48,8 +42,8 @@ fn an_empty_text_and_a_number_in_words() {
     let args = json!({ "to": { "city": "" }, "class": "", "people": "five" });
     assert_snapshot!(problems(&trip(), &args).join("\n"), @r#"
     /class: expected one of "first", "second", got ""
-    /people: expected an integer, got "five"
-    /to/city: expected at least 1 characters, got ""
+    /people: expected an integer (at least 1, at most 9), got "five"
+    /to/city: expected at least 1 character, got ""
     "#);
 }
 
@@ -60,7 +54,7 @@ fn of_alternatives_the_closest_is_explained() {
         { "type": "string", "pattern": "^[A-Z]" },
         { "type": "null" },
     ] } }));
-    assert_snapshot!(problems(&schema, &json!({ "where": { "lat": 59.9 } })).join("\n"), @"/where/lon: is required");
+    assert_snapshot!(problems(&schema, &json!({ "where": { "lat": 59.9 } })).join("\n"), @"/where/lon: is required: a number");
 }
 
 #[test]
@@ -73,6 +67,52 @@ fn many_problems_are_listed_up_to_the_bound_and_then_counted() {
     let past = check(&schema, &args(1_000)).unwrap_err().into_error("t");
     assert_eq!(past.problems().len(), MAX_PROBLEMS);
     assert!(past.to_string().ends_with("- and 980 more"), "{past}");
+}
+
+#[test]
+fn an_enumeration_is_listed_up_to_the_bound_and_then_counted() {
+    let options = |count: usize| schema(json!({ "a": { "enum": (0..count).collect::<Vec<_>>() } }));
+    let told = |count: usize| problems(&options(count), &json!({ "a": "x" })).join("");
+    assert!(told(MAX_LISTED).ends_with("18, 19, got \"x\""), "{}", told(MAX_LISTED));
+    assert!(told(MAX_LISTED + 1).ends_with("18, 19, and 1 more, got \"x\""), "{}", told(MAX_LISTED + 1));
+}
+
+#[test]
+fn a_value_is_quoted_up_to_the_bound_and_then_cut() {
+    let schema = schema(json!({ "a": { "type": "integer" } }));
+    // Two bytes are the quotation marks.
+    let told = |length: usize| problems(&schema, &json!({ "a": "x".repeat(length) })).join("");
+    assert_eq!(
+        told(MAX_SHOWN - 2),
+        format!("/a: expected an integer, got \"{}\"", "x".repeat(MAX_SHOWN - 2))
+    );
+    assert_eq!(told(MAX_SHOWN - 1), format!("/a: expected an integer, got \"{}…", "x".repeat(MAX_SHOWN - 1)));
+    let list = json!({ "a": vec![json!({ "b": "c" }); 100_000] });
+    assert_eq!(
+        problems(&schema, &list).join("").len(),
+        "/a: expected an integer, got ".len() + MAX_SHOWN + "…".len()
+    );
+    let wide: Value =
+        (0..100).map(|index| (index.to_string(), json!(1))).collect::<serde_json::Map<_, _>>().into();
+    assert_eq!(
+        problems(&schema, &json!({ "a": wide })),
+        ["/a: expected an integer, got an object of 100 properties"]
+    );
+}
+
+#[test]
+fn a_tagged_object_is_explained_by_its_tag() {
+    let schema = InputSchema::compile(fixtures::drawing()).unwrap();
+    assert_snapshot!(problems(&schema, &json!({ "shapes": [
+        { "kind": "circel", "radius": 2 }, { "width": 2, "label": "x" }, { "kind": "box", "width": 0, "label": 5 }, { "kind": "circle" }, "circle",
+    ] })).join("\n"), @r#"
+    /shapes/0/kind: expected one of "circle", "box", got "circel"
+    /shapes/1/kind: is required: one of "box", "circle"
+    /shapes/2/label: expected a string, got 5
+    /shapes/2/width: expected at least 1, got 0
+    /shapes/3/radius: is required: a number (more than 0)
+    /shapes/4: expected an object with `kind`, `radius` or an object with `kind`, `width`, `label`, got "circle"
+    "#);
 }
 
 #[test]

@@ -160,8 +160,8 @@ async fn wrong_arguments_are_explained_and_never_run() {
     )
     .await;
     insta::assert_snapshot!(told[0], @r#"
-    E_INVALID_TOOL_ARGS: the arguments of `weather` are not valid, so it did not run; call it again, corrected. An example that fits: {"city":"text"}
-    - /city: expected at least 1 characters, got ""
+    E_INVALID_TOOL_ARGS: the arguments of `weather` are not valid, so it did not run; call it again, corrected. An example that fits: {"city":"text","days":3}
+    - /city: expected at least 1 character, got ""
     - /contry: is not an argument; there are `area`, `city`, `days`, `scale`, `type`
     - /days: expected at most 10, got 11
     "#);
