@@ -10,6 +10,7 @@ mod coercion;
 mod defaults;
 mod examples;
 mod fixtures;
+mod follow;
 mod follower;
 mod hostile;
 mod keywords;
