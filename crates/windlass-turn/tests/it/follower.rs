@@ -67,7 +67,7 @@ async fn whoever_does_what_the_message_says_succeeds_with_the_second_call() {
         let tool = DynamicTool::new(RawTool::new("tool", "Takes arguments.", schema)).unwrap();
         let agent = agent(Literal(refused)).tool(tool.handler(|_| async { Ok("taken") }));
         let played = play(&agent).await;
-        let outcomes: Vec<_> = played.records().iter().map(|call| call.is_error()).collect();
+        let outcomes: Vec<_> = played.records().iter().map(windlass_core::ToolCall::is_error).collect();
         assert_eq!(outcomes, [true, false], "{name}");
         assert_eq!(played.conclusion.stop_reason(), StopReason::Answered, "{name}");
     }
