@@ -197,6 +197,12 @@ fn of_alternatives_the_one_that_is_meant_is_coerced() {
             ["/a/more: expected an integer, got \"x\"", "/a/v: expected an integer, got \"5\""]
         );
     }
+    let pair = |b: &str| json!({ "type": "object", "properties": { "a": { "type": "integer" }, "b": { "type": b } } });
+    let fewest = item(json!({ "anyOf": [pair("integer"), pair("string")] }));
+    assert_eq!(
+        check(&fewest, &json!({ "a": { "a": "1", "b": "2" } })).unwrap(),
+        json!({ "a": { "a": 1, "b": "2" } })
+    );
     let nested = item(json!({ "anyOf": [
         { "type": "object", "required": ["b"], "properties": { "b": { "anyOf": [{ "type": "integer" }, { "type": "null" }] } } },
         { "type": "null" },

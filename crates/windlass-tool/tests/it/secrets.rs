@@ -89,6 +89,9 @@ fn no_example_shows_a_secret() {
     let error =
         compiled.check(json!({ "token": "short", "n": 1 }).as_object().unwrap()).unwrap_err().into_error("t");
     assert!(!error.to_string().contains(MARK), "{error}");
+    schema["examples"] = json!([{ "n": 3, "token": MARK.repeat(2) }]);
+    let stated = InputSchema::compile(schema.clone()).unwrap().with_secrets(["token"]);
+    assert_eq!(stated.example(), Some(&json!({ "n": 3 })));
     schema["required"] = json!(["n", "token"]);
     let compiled = InputSchema::compile(schema).unwrap().with_secrets(["token".to_owned()]);
     assert_eq!(compiled.example(), None, "an example without it would not fit");
