@@ -82,7 +82,28 @@ fn refuse_what_no_model_can_call(signature: &Signature) -> Result<()> {
     Ok(())
 }
 
+/// A type without the parentheses and the invisible groups around it.
+pub(crate) fn bare(mut ty: &Type) -> &Type {
+    loop {
+        ty = match ty {
+            Type::Paren(inner) => &inner.elem,
+            Type::Group(inner) => &inner.elem,
+            ty => return ty,
+        };
+    }
+}
+
+/// True for `&ToolContext`.
+fn is_context(ty: &Type) -> bool {
+    let Type::Reference(reference) = bare(ty) else { return false };
+    let Type::Path(path) = bare(&reference.elem) else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "ToolContext")
+}
+
 fn take_parameter(input: &mut syn::PatType) -> Result<Parameter> {
+    if is_context(&input.ty) && input.attrs.is_empty() {
+        return Ok(Parameter::Context);
+    }
     let Pat::Ident(pattern) = &*input.pat else {
         return Err(Error::new_spanned(
             &input.pat,
@@ -91,7 +112,7 @@ fn take_parameter(input: &mut syn::PatType) -> Result<Parameter> {
     };
     let name = pattern.ident.clone();
     let attributes = std::mem::take(&mut input.attrs);
-    match &*input.ty {
+    match bare(&input.ty) {
         Type::Reference(reference) => {
             if let Some(word) = &reference.mutability {
                 let message = "state is shared by calls that run at the same time; take `&` and put what changes into a `Mutex`";
@@ -102,12 +123,11 @@ fn take_parameter(input: &mut syn::PatType) -> Result<Parameter> {
                                An argument is owned: take it without `&`";
                 return Err(Error::new_spanned(attribute, message));
             }
-            match &*reference.elem {
-                Type::Path(path)
-                    if path.path.segments.last().is_some_and(|last| last.ident == "ToolContext") =>
-                {
-                    Ok(Parameter::Context)
-                }
+            match bare(&reference.elem) {
+                Type::ImplTrait(ty) => Err(Error::new_spanned(
+                    ty,
+                    "state has one type; write it instead of `impl …`, or take `&dyn …`",
+                )),
                 Type::Path(path) if path.path.is_ident("str") => Err(Error::new_spanned(
                     reference,
                     "an argument is owned: write `String` instead of `&str`",
@@ -140,7 +160,7 @@ fn argument_attributes(attributes: Vec<Attribute>) -> Result<(Vec<Attribute>, Ar
         let is = |name: &str| attribute.path().is_ident(name);
         if is("arg") {
             properties.read(&attribute)?;
-        } else if ["doc", "serde", "schemars", "cfg", "allow", "expect"].iter().any(|name| is(name)) {
+        } else if ["doc", "serde", "schemars", "allow", "expect"].iter().any(|name| is(name)) {
             kept.push(attribute);
         } else {
             let message = "an argument takes a doc comment, `#[arg(…)]`, `#[serde(…)]` and `#[schemars(…)]`";
@@ -195,7 +215,7 @@ impl Parts<'_> {
     /// What the handler gives: the type inside `Result`, if it can fail.
     pub(crate) fn output_type(&self) -> Result<TokenStream> {
         let ReturnType::Type(_, ty) = &self.signature.output else { return Ok(quote!(())) };
-        match &**ty {
+        match bare(ty) {
             Type::ImplTrait(ty) => Err(Error::new_spanned(
                 ty,
                 "the result of a tool has a name; write its type instead of `impl …`",
@@ -226,9 +246,12 @@ impl Parts<'_> {
         matches!(&self.signature.output, ReturnType::Type(_, ty) if result(ty).is_some())
     }
 
-    fn description(&self) -> Result<LitStr> {
+    fn description(&self) -> Result<TokenStream> {
         if let Some(description) = &self.properties.description {
-            return Ok(description.clone());
+            return Ok(quote!(#description));
+        }
+        if let Some(text) = included_documentation(self.attributes) {
+            return Ok(quote!(__windlass::description(#text)));
         }
         let text = documentation(self.attributes);
         if text.is_empty() {
@@ -236,7 +259,8 @@ impl Parts<'_> {
                            for example `/// Current weather in a city.`";
             return Err(Error::new(self.name.span(), message));
         }
-        Ok(LitStr::new(&text, self.name.span()))
+        let text = LitStr::new(&text, self.name.span());
+        Ok(quote!(#text))
     }
 
     fn tool_name(&self) -> LitStr {
@@ -252,7 +276,7 @@ fn is_static(reference: &syn::TypeReference) -> bool {
 
 /// The last part of a type that is named `Result`.
 fn result(ty: &Type) -> Option<&PathSegment> {
-    let Type::Path(path) = ty else { return None };
+    let Type::Path(path) = bare(ty) else { return None };
     path.path.segments.last().filter(|last| last.ident == "Result")
 }
 
@@ -278,10 +302,10 @@ fn types(segment: &PathSegment) -> impl Iterator<Item = &Type> {
 }
 
 fn is_text(ty: &Type) -> bool {
-    match ty {
+    match bare(ty) {
         Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "String"),
         Type::Reference(reference) => {
-            matches!(&*reference.elem, Type::Path(path) if path.path.is_ident("str"))
+            matches!(bare(&reference.elem), Type::Path(path) if path.path.is_ident("str"))
         }
         _ => false,
     }
@@ -303,14 +327,40 @@ pub(crate) fn documentation(attributes: &[Attribute]) -> String {
     lines.join("\n").trim().to_owned()
 }
 
+/// Documentation of which a part is made by a macro, such as `include_str!`: all of it, put together by the
+/// compiler.
+fn included_documentation(attributes: &[Attribute]) -> Option<TokenStream> {
+    let parts: Vec<&Expr> = attributes
+        .iter()
+        .filter_map(|attribute| match &attribute.meta {
+            Meta::NameValue(pair) if pair.path.is_ident("doc") => Some(&pair.value),
+            _ => None,
+        })
+        .collect();
+    let is_plain = |part: &&Expr| matches!(part, Expr::Lit(ExprLit { lit: Lit::Str(_), .. }));
+    (!parts.iter().all(is_plain)).then(|| quote!(::core::concat!(#(#parts, "\n"),*)))
+}
+
 /// The struct of the arguments, the struct of the state, and the implementation of `TypedTool`.
 pub(crate) fn handler(parts: &Parts<'_>) -> Result<TokenStream> {
     let root = parts.root();
     let arguments = arguments_struct(parts)?;
     let output = parts.output_type()?;
     let definition = definition(parts)?;
-    let call = call(parts);
+    let call = call(parts)?;
     let check = check(parts);
+    // A result under another name would pass for a value, and its error for a success.
+    let spelled_out = (!parts.can_fail()).then(|| {
+        quote! {
+            const _: () = {
+                use __windlass::NotAResult as _;
+                assert!(
+                    !__windlass::Returned::<#output>::IS_RESULT,
+                    "this is a `Result` under another name; write it as `Result<T, ToolError>`",
+                );
+            };
+        }
+    });
     let fields = parts.parameters.states().map(|(name, ty)| quote!(#name: ::std::sync::Arc<#ty>));
     let state = match parts.receiver {
         Receiver::Fields => quote!(struct __WindlassTool { #(#fields),* }),
@@ -321,6 +371,7 @@ pub(crate) fn handler(parts: &Parts<'_>) -> Result<TokenStream> {
         #state
         const _: () = {
             use #root as __windlass;
+            #spelled_out
             #[automatically_derived]
             #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
             impl __windlass::TypedTool for __WindlassTool {
@@ -354,6 +405,9 @@ fn arguments_struct(parts: &Parts<'_>) -> Result<TokenStream> {
             let function = format_ident!("__windlass_default_{index}");
             let text = LitStr::new(&function.to_string(), value.span());
             let value = match value {
+                Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) if is_option(ty) => {
+                    quote!(::core::option::Option::Some(::core::convert::Into::into(#value)))
+                }
                 Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => quote!(::core::convert::Into::into(#value)),
                 value => quote!(#value),
             };
@@ -374,6 +428,10 @@ fn arguments_struct(parts: &Parts<'_>) -> Result<TokenStream> {
     })
 }
 
+fn is_option(ty: &Type) -> bool {
+    matches!(bare(ty), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"))
+}
+
 /// The name that serde gives to an argument, and whether it is flattened.
 fn serde_words(attributes: &[Attribute]) -> Result<(Option<String>, bool)> {
     let (mut rename, mut is_flat) = (None, false);
@@ -381,6 +439,14 @@ fn serde_words(attributes: &[Attribute]) -> Result<(Option<String>, bool)> {
         attribute.parse_nested_meta(|meta| {
             if meta.path.is_ident("rename") && meta.input.peek(syn::Token![=]) {
                 rename = Some(meta.value()?.parse::<LitStr>()?.value());
+            } else if meta.path.is_ident("rename") {
+                meta.parse_nested_meta(|side| {
+                    let name = side.value()?.parse::<LitStr>()?.value();
+                    if side.path.is_ident("deserialize") {
+                        rename = Some(name);
+                    }
+                    Ok(())
+                })?;
             } else if meta.path.is_ident("flatten") {
                 is_flat = true;
             } else if meta.input.peek(syn::Token![=]) {
@@ -412,23 +478,24 @@ fn definition(parts: &Parts<'_>) -> Result<TokenStream> {
         }
     }
     let reconcile = parts.properties.reconcile.as_ref().map(|path| {
-        let names: Vec<_> = parts.parameters.states().map(|(name, _)| name).collect();
+        let fields: Vec<_> = parts.parameters.states().map(|(name, _)| name).collect();
+        let names: Vec<_> = fields.iter().map(|name| format_ident!("__windlass_state_{name}")).collect();
         match parts.receiver {
             Receiver::Fields => quote! {
                 .reconcile({
-                    #(let #names = self.#names.clone();)*
-                    move |interrupted| {
+                    #(let #names = self.#fields.clone();)*
+                    move |__windlass_interrupted| {
                         #(let #names = #names.clone();)*
-                        async move { #path(#(&#names,)* interrupted).await }
+                        async move { #path(#(&#names,)* __windlass_interrupted).await }
                     }
                 })
             },
             Receiver::Itself => quote! {
                 .reconcile({
-                    let state = self.0.clone();
-                    move |interrupted| {
-                        let state = state.clone();
-                        async move { #path(&*state, interrupted).await }
+                    let __windlass_state = self.0.clone();
+                    move |__windlass_interrupted| {
+                        let __windlass_state = __windlass_state.clone();
+                        async move { #path(&*__windlass_state, __windlass_interrupted).await }
                     }
                 })
             },
@@ -447,8 +514,11 @@ fn check(parts: &Parts<'_>) -> Option<TokenStream> {
     let states = states(parts);
     let names = parts.parameters.arguments().map(|argument| &argument.name);
     Some(quote! {
-        async fn check(&self, args: &__WindlassArgs) -> ::core::result::Result<(), __windlass::Refusal> {
-            #path(#(#states,)* #(&args.#names),*).await
+        async fn check(
+            &self,
+            __windlass_args: &__WindlassArgs,
+        ) -> ::core::result::Result<(), __windlass::Refusal> {
+            #path(#(#states,)* #(&__windlass_args.#names),*).await
         }
     })
 }
@@ -461,7 +531,8 @@ fn states(parts: &Parts<'_>) -> Vec<TokenStream> {
     }
 }
 
-fn call(parts: &Parts<'_>) -> TokenStream {
+fn call(parts: &Parts<'_>) -> Result<TokenStream> {
+    let output = parts.output_type()?;
     let names: Vec<_> = parts.parameters.arguments().map(|argument| &argument.name).collect();
     let own = match parts.receiver {
         Receiver::Fields => None,
@@ -486,15 +557,15 @@ fn call(parts: &Parts<'_>) -> TokenStream {
     } else {
         quote!(::core::result::Result::Ok(#result))
     };
-    quote! {
+    Ok(quote! {
         async fn call(
             &self,
             __windlass_args: __WindlassArgs,
             __windlass_context: &__windlass::ToolContext,
-        ) -> ::core::result::Result<Self::Output, __windlass::ToolError> {
+        ) -> ::core::result::Result<#output, __windlass::ToolError> {
             let _ = __windlass_context;
             let __WindlassArgs { #(#names),* } = __windlass_args;
             #result
         }
-    }
+    })
 }

@@ -1,5 +1,6 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Ident, Lit, LitBool, LitStr, Path, Result, Token, parenthesized};
@@ -100,7 +101,7 @@ impl Properties {
         parenthesized!(inner in input);
         while !inner.is_empty() {
             let key: Ident = inner.parse()?;
-            let text = key.to_string();
+            let text = key.unraw().to_string();
             let value: Expr = value(&inner, &key)?;
             self.methods.push(quote!(meta(#text, #value)));
             if !inner.is_empty() {
@@ -190,7 +191,7 @@ fn duration(value: &Expr) -> Result<TokenStream> {
 /// `always`, `never`, or a condition.
 fn approval(value: &Expr) -> TokenStream {
     let word = match value {
-        Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
+        Expr::Path(path) => path.path.segments.last().map(|last| last.ident.to_string().to_lowercase()),
         _ => None,
     };
     match word.as_deref() {

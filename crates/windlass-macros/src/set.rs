@@ -1,4 +1,4 @@
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Token};
@@ -85,6 +85,27 @@ fn take_properties(set: &SetProperties, attributes: &mut Vec<Attribute>) -> Resu
     Ok(Some(properties))
 }
 
+/// The code with `Self` written out: where it will stand, it would mean a type that nobody wrote.
+fn named(code: TokenStream, state: &TokenStream) -> TokenStream {
+    let mut tokens = code.into_iter().peekable();
+    let mut written = TokenStream::new();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Ident(word) if word == "Self" => {
+                let is_path = matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':');
+                written.extend(if is_path { quote!(<#state>) } else { state.clone() });
+            }
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), named(group.stream(), state));
+                inner.set_span(group.span());
+                written.extend([TokenTree::from(inner)]);
+            }
+            token => written.extend([token]),
+        }
+    }
+    written
+}
+
 /// A statement that adds the tool that a method is.
 fn tool(properties: &Properties, state: &syn::Type, method: &mut ImplItemFn) -> Result<TokenStream> {
     let name: Ident = method.sig.ident.clone();
@@ -114,7 +135,7 @@ fn tool(properties: &Properties, state: &syn::Type, method: &mut ImplItemFn) -> 
         call: quote!(<#state>::#name),
         receiver: Receiver::Itself,
     };
-    let handler = handler(&parts)?;
+    let handler = named(handler(&parts)?, &quote!(#state));
     let made = parts.wrapped(quote!(__WindlassTool(state.clone())));
     let conditions = method.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     Ok(quote! {

@@ -502,3 +502,95 @@ fn a_typed_tool_a_tool_and_a_registry_go_where_tools_go() {
     assert!(agent().registry(registry).tool(who()).check().is_ok());
     assert_eq!(add().definition().name, "add");
 }
+
+trait Looking: Send + Sync {
+    fn look(&self) -> u32;
+}
+
+impl Looking for u32 {
+    fn look(&self) -> u32 {
+        *self
+    }
+}
+
+macro_rules! returning {
+    ($name:ident, $result:ty) => {
+        /// Looks.
+        #[tool(pure, meta(r#type = 1), approval = Approval::Never)]
+        fn $name(
+            looking: &(dyn Looking + Send),
+            _: &ToolContext,
+            #[arg(default = "x")] args: Option<String>,
+            #[serde(rename(deserialize = "PIN"))]
+            #[arg(secret)]
+            interrupted: Option<u8>,
+        ) -> $result {
+            let _ = interrupted;
+            Ok(format!("{} {}", looking.look(), args.unwrap_or_default()))
+        }
+    };
+}
+
+returning!(look_around, Result<String, ToolError>);
+
+/// Looks.
+#[doc = concat!(" Far", " away.")]
+#[tool(pure, reconcile = find_ledger, check = args)]
+fn far(ledger: &u32, interrupted: &u64) -> u64 {
+    u64::from(*ledger) + *interrupted
+}
+
+async fn find_ledger(_: &u32, _: &u64, _: Interrupted) -> Result<Reconciled, ToolError> {
+    Ok(Reconciled::Unknown)
+}
+
+async fn args(_: &u32, _: &u64) -> Result<(), Refusal> {
+    Ok(())
+}
+
+#[tokio::test]
+async fn odd_functions_are_tools_too() {
+    let looking: Arc<dyn Looking + Send> = Arc::new(7);
+    let told = answers(
+        agent().tool(look_around(looking.clone())).tool(far(1, 2_u64)),
+        &[("look_around", json!({ "PIN": 7 })), ("far", json!({}))],
+    )
+    .await;
+    assert_eq!(told, ["7 x", "3"]);
+    let tool = look_around(looking).into_tool().unwrap();
+    assert!(tool.definition().secret.contains("PIN"));
+    assert_eq!(tool.definition().meta["type"], 1);
+    assert_eq!(far(1, 2_u64).definition().description, "Looks.\nFar away.");
+}
+
+#[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
+struct Point {
+    x: i64,
+}
+
+#[tools]
+impl Point {
+    const PATIENCE: Duration = Duration::from_secs(3);
+
+    /// Moves it.
+    #[tool(pure, timeout = Self::PATIENCE, check = Self::is_near, approval = Self::is_far)]
+    async fn moved(&self, by: Self) -> Result<Self, ToolError> {
+        Ok(Self { x: self.x + by.x })
+    }
+
+    async fn is_near(&self, by: &Self) -> Result<(), Refusal> {
+        if by.x > self.x { Err(Refusal::at("/by/x", "is too far")) } else { Ok(()) }
+    }
+
+    fn is_far(args: &serde_json::Map<String, Value>) -> bool {
+        args["by"]["x"] == 5
+    }
+}
+
+#[tokio::test]
+async fn methods_may_speak_of_their_own_type() {
+    let by = |x: i64| ("moved", json!({ "by": { "x": x } }));
+    let told = answers(agent().tools(Point { x: 9 }), &[by(1), by(5), by(10)]).await;
+    assert_eq!(told[0], r#"{"x":10}"#);
+    assert!(told[1].starts_with("E_TOOL_DENIED") && told[2].contains("/by/x: is too far"), "{told:?}");
+}
