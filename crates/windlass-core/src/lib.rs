@@ -53,6 +53,6 @@ pub use time::{Clock, Sleep, Timestamp};
 pub use tokens::{Exactness, TokenCount, TokenCounter, Tokenizers};
 pub use tool::{
     Approval, ArgsCheck, ArtifactTool, Concurrency, Definition, Disposition, DynamicTool, Effect,
-    IntoToolOutput, OnCollision, OrToolError, Progress, RawTool, Reconciled, Refusal, Tool, ToolContext,
-    ToolDescription, ToolError, ToolOutput, TypedTool, Values, tool_fn,
+    Interrupted, IntoToolOutput, OnCollision, OrToolError, Progress, RawTool, Reconciled, Refusal, Tool,
+    ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool, Values, tool_fn,
 };

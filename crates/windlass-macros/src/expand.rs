@@ -170,10 +170,12 @@ fn argument_attributes(attributes: Vec<Attribute>) -> Result<(Vec<Attribute>, Ar
     Ok((kept, properties))
 }
 
-/// Silences lints about the shape of a handler, which is not its author's choice: arguments are owned, and
-/// `async` may be there for what comes later.
+/// Silences lints about the shape of a handler, which is not its author's choice: arguments are owned, state is
+/// borrowed, and `async` may be there for what comes later.
 pub(crate) fn dictated() -> Attribute {
-    syn::parse_quote!(#[allow(clippy::needless_pass_by_value, clippy::unused_async)])
+    syn::parse_quote!(
+        #[allow(clippy::needless_pass_by_value, clippy::trivially_copy_pass_by_ref, clippy::unused_async)]
+    )
 }
 
 /// Where a handler finds its state.

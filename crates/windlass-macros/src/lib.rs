@@ -28,7 +28,7 @@ use crate::properties::Properties;
 /// An argument takes any type that implements `serde::Deserialize` and `schemars::JsonSchema`; `Option` may
 /// be left out. `#[serde(…)]` and `#[schemars(…)]` on an argument mean what they mean on a field
 /// (`rename`, `flatten`, `range`, `length`, …); `#[arg(default = 3)]` gives a default, `#[arg(destination)]`
-/// marks one that says where something goes, `#[arg(secret)]` one that only the handler may see.
+/// marks one that says where something goes, `#[arg(secret)]` one that errors never quote and events never show.
 ///
 /// The other properties stand beside the word:
 ///
@@ -37,16 +37,17 @@ use crate::properties::Properties;
 /// | `name = "…"`, `description = "…"` | instead of the function's name and doc comment |
 /// | `timeout = "30s"` | or any `Duration`; bounds one run |
 /// | `trusted` | its results are the author's own words |
-/// | `egress`, `sensitive` | it sends something out; its results are not for everybody |
+/// | `egress`, `sensitive` | it sends something out; its results are not for everybody (claims, not acted on yet) |
 /// | `approval = always` | or a function from the arguments' JSON to `bool`: somebody must agree first |
-/// | `exclusive`, `blocking`, `polling` | runs alone; blocks its thread; is meant to be called again and again |
-/// | `inline = false` | results stand in the conversation as a handle |
+/// | `exclusive` | runs alone |
+/// | `blocking`, `polling` | blocks its thread; is meant to be called again and again (claims, not acted on yet) |
+/// | `inline = false` | its records ask for a handle instead of the content |
 /// | `artifact_type = Csv` | the type of its results |
 /// | `artifact_tool` | it answers questions about results: see `ArtifactTool` |
 /// | `ephemeral`, `on_collision = replace` | goes with its dispatch; what happens beside a tool of its name |
 /// | `meta(key = value, …)` | whatever the handler and programs should read |
 /// | `check = known_city` | an async function that gets the state and a reference to each argument |
-/// | `reconcile = find_payment` | an async function that gets the state and an `Interrupted` run |
+/// | `reconcile = find_payment` | an async function that gets the state and an `Interrupted` run (not asked yet) |
 /// | `crate = path` | where the crate `windlass` is, if it has another name |
 #[proc_macro_attribute]
 pub fn tool(attributes: TokenStream, item: TokenStream) -> TokenStream {
@@ -58,7 +59,7 @@ pub fn tool(attributes: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes tools of the methods of an `impl` block that have `#[tool(…)]`.
 ///
 /// Each takes `&self`, which is the state that they share. The type then is a set of tools, and so is an
-/// `Arc` of it: `agent.tools(Shop::new())`. Methods without `#[tool]` stay as they are.
+/// `Arc` of it: `agent.tools(Shop::new())`. Methods without `#[tool]` stay as they are. A type has one such block.
 #[proc_macro_attribute]
 pub fn tools(attributes: TokenStream, item: TokenStream) -> TokenStream {
     let set = parse_macro_input!(attributes as set::SetProperties);

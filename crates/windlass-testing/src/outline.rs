@@ -90,7 +90,7 @@ fn shown(kind: &EventKind) -> String {
             format!("toolExecutionEnd {} {} {result}", end.tool_name, end.tool_call_id)
         }
         EventKind::Progress(report) => {
-            format!("progress {} {}", report.tool_call_id, report.progress.message)
+            format!("progress {} {}", report.tool_call_id, report.progress.message())
         }
         EventKind::GenerationStats { finish_reason, .. } => {
             format!("generationStats {}", word(finish_reason))

@@ -4,7 +4,7 @@ use serde_json::Value;
 use windlass_core::tool::Erase;
 use windlass_core::{ArgsCheck, Definition, Error, Tool};
 
-use crate::{InputSchema, ToolRegistry};
+use crate::InputSchema;
 
 /// Whatever can become a [`Tool`]: what `#[tool]` and `tool_fn` give, any `TypedTool`, or a tool that is one
 /// already.
@@ -48,7 +48,7 @@ fn compile(definition: &Definition, schema: &Value) -> Result<Arc<dyn ArgsCheck>
     Ok(Arc::new(schema.with_secrets(definition.secret.iter().map(|name| &**name))))
 }
 
-/// Several tools at once: what `#[tools] impl` makes of a type, or of an `Arc` of it, a registry, or a list.
+/// Several tools at once: what `#[tools] impl` makes of a type, or of an `Arc` of it, or a list. Registries are merged.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a set of tools",
     label = "expected several tools here",
@@ -81,12 +81,5 @@ impl<T: Tools> ToolSet for Arc<T> {
 impl ToolSet for Vec<Tool> {
     fn into_tools(self) -> Result<Vec<Tool>, Error> {
         Ok(self)
-    }
-}
-
-impl ToolSet for ToolRegistry {
-    /// The tools that are shown; what is hidden stays behind. Merging registries keeps both.
-    fn into_tools(self) -> Result<Vec<Tool>, Error> {
-        Ok(self.shown().cloned().collect())
     }
 }

@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,15 +13,16 @@ use windlass_core::tool::{
 };
 use windlass_core::trust::{Label, Tier};
 use windlass_core::{
-    Cancel, Clock, Code, Concurrency, DispatchId, Disposition, Effect, Entropy, Error, EventKind, Outcome,
-    Sleep, Spool, Timestamp, Tool, ToolCall, ToolResults, TurnId, TurnToolCallContent, Values,
+    Cancel, Clock, Code, Concurrency, Digest, DispatchId, Disposition, Effect, Entropy, Error, EventKind,
+    Outcome, Sleep, Spool, Timestamp, Tool, ToolCall, ToolResults, TurnId, TurnToolCallContent, Values,
 };
 
 use crate::agent::Shared;
 use crate::drive::Driver;
-use crate::keep::{Watch, keep};
+use crate::keep::{OwnSpool, Watch, keep};
 use crate::log::Log;
 use crate::machine::Unsettled;
+use crate::session::lock;
 use crate::spool::MemorySpool;
 
 /// How many calls of one reply run at the same time.
@@ -157,6 +158,7 @@ impl Driver {
             end: Mutex::new(None),
             values: self.values.clone(),
             spool: self.state.spool.clone(),
+            sealed: Arc::default(),
             log: self.log.clone(),
             dispatch: self.machine().dispatch(),
         });
@@ -167,7 +169,8 @@ impl Driver {
             let output = executor.call_as(id, args).await?;
             // Where the result cannot be kept, the handler has returned all the same: what it did is known.
             let watch = Watch { clock: &*keeper, cancel: &keeper.cancel };
-            let keeping = AssertUnwindSafe(keep(&keeper.spool, &kept, output, watch)).catch_unwind();
+            let own = keeper.own_spool();
+            let keeping = AssertUnwindSafe(keep(&own, &kept, output, watch)).catch_unwind();
             let results = keeping
                 .await
                 .unwrap_or_else(|_| Err(Error::new(Code::ToolPanicked, "the source of its media panicked")));
@@ -251,7 +254,7 @@ impl Driver {
         let at = self.now();
         let settled = match result {
             Some(Ok(results)) => {
-                let label = label(&tool, &announced, &results);
+                let label = label(&tool, &announced, &results, &lock(&host.sealed));
                 Settlement::produced(at, results, label)
                     .map_err(|error| CallError::result_lost(tool.name(), error))
             }
@@ -274,10 +277,21 @@ impl Driver {
     }
 }
 
-/// The label of what a tool returned. A trusted tool vouches for its words, not for media that it hands on.
-fn label(tool: &Tool, announced: &TurnToolCallContent, results: &ToolResults) -> Label {
-    let is_media = matches!(results, ToolResults::Media(_) | ToolResults::MediaList(_));
-    let is_trusted = tool.definition().trusted && !is_media;
+/// The label of what a tool returned. A trusted tool vouches for its words, not for media and results of
+/// others that it hands on.
+fn label(
+    tool: &Tool,
+    announced: &TurnToolCallContent,
+    results: &ToolResults,
+    own: &HashSet<Digest>,
+) -> Label {
+    let is_own = match results {
+        ToolResults::Text(_) => true,
+        ToolResults::Artifact(artifact) => own.contains(&artifact.digest),
+        ToolResults::Artifacts(artifacts) => artifacts.iter().all(|artifact| own.contains(&artifact.digest)),
+        _ => false,
+    };
+    let is_trusted = tool.definition().trusted && is_own;
     let tier = if is_trusted { Tier::Developer } else { Tier::Untrusted };
     Label::of_call(tier, tool.name(), announced.id().clone())
 }
@@ -315,11 +329,17 @@ struct CallHost {
     end: Mutex<Option<ExecutionEnd>>,
     values: Values,
     spool: MemorySpool,
+    /// What this call has written itself.
+    sealed: Arc<Mutex<HashSet<Digest>>>,
     log: Arc<Log>,
     dispatch: Option<DispatchId>,
 }
 
 impl CallHost {
+    fn own_spool(&self) -> OwnSpool {
+        OwnSpool { spool: self.spool.clone(), sealed: self.sealed.clone() }
+    }
+
     fn take_end(&self) -> Option<ExecutionEnd> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -384,6 +404,6 @@ impl Host for CallHost {
     }
 
     fn spool(&self) -> Option<Arc<dyn Spool>> {
-        Some(Arc::new(self.spool.clone()))
+        Some(Arc::new(self.own_spool()))
     }
 }

@@ -1,14 +1,20 @@
 //! From what a handler returned to what stands for it in a record.
 
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
-use windlass_core::spool::Spool;
+use windlass_core::spool::{Sealed, Spool, SpoolFuture, SpoolSink};
 use windlass_core::tool::ABORT_GRACE;
 use windlass_core::{
-    ArtifactRef, Cancel, Clock, Code, Error, Media, Tool, ToolOutput, ToolResults, record::MediaRef,
+    ArtifactRef, Cancel, Clock, Code, Digest, Error, Media, Tool, ToolOutput, ToolResults, record::MediaRef,
 };
 
-use crate::spool::{MAX_INLINE_BYTES, MemorySpool};
+use crate::session::lock;
+use crate::spool::{MAX_INLINE_BYTES, MAX_RESULTS, MemorySpool};
 
 /// What ends the reading of media whose source does not end by itself.
 pub(crate) struct Watch<'a> {
@@ -18,7 +24,7 @@ pub(crate) struct Watch<'a> {
 
 /// Keeps what a handler of this tool returned.
 pub(crate) async fn keep(
-    spool: &MemorySpool,
+    spool: &OwnSpool,
     tool: &Tool,
     output: ToolOutput,
     watch: Watch<'_>,
@@ -27,10 +33,10 @@ pub(crate) async fn keep(
         ToolOutput::Text(text) if tool.is_artifact_tool() => return answer(text),
         ToolOutput::Text(text) => text.into(),
         ToolOutput::Bytes(bytes) => bytes,
-        ToolOutput::Artifact(artifact) => return kept(spool, artifact).map(ToolResults::Artifact),
+        ToolOutput::Artifact(artifact) => return kept(spool, &artifact).map(ToolResults::Artifact),
         ToolOutput::Artifacts(artifacts) => {
-            let kept: Result<Vec<_>, _> =
-                artifacts.into_iter().map(|artifact| kept(spool, artifact)).collect();
+            at_most(artifacts.len())?;
+            let kept: Result<Vec<_>, _> = artifacts.iter().map(|artifact| kept(spool, artifact)).collect();
             return Ok(ToolResults::Artifacts(kept?.into()));
         }
         ToolOutput::Media(media) => {
@@ -38,12 +44,62 @@ pub(crate) async fn keep(
             return kept.pop().map(ToolResults::Media).ok_or_else(unknown);
         }
         ToolOutput::MediaList(media) => {
+            at_most(media.len())?;
             let kept = watch.over(tool, keep_media(spool, media)).await?;
             return Ok(ToolResults::MediaList(kept.into()));
         }
         _ => return Err(unknown()),
     };
     spool.put(tool.definition().results_type().name(), bytes).map(ToolResults::Artifact)
+}
+
+/// The spool as one call sees it: it remembers what the call has written itself.
+#[derive(Clone)]
+pub(crate) struct OwnSpool {
+    pub(crate) spool: MemorySpool,
+    pub(crate) sealed: Arc<Mutex<HashSet<Digest>>>,
+}
+
+impl OwnSpool {
+    fn put(&self, artifact_type: &str, bytes: Bytes) -> Result<ArtifactRef, Error> {
+        let artifact = self.spool.put(artifact_type, bytes)?;
+        lock(&self.sealed).insert(artifact.digest);
+        Ok(artifact)
+    }
+}
+
+impl Spool for OwnSpool {
+    fn create(&self) -> SpoolFuture<'_, Box<dyn SpoolSink>> {
+        let sealed = self.sealed.clone();
+        Box::pin(async move {
+            let sink = self.spool.create().await?;
+            Ok(Box::new(OwnSink { sink, sealed }) as Box<dyn SpoolSink>)
+        })
+    }
+
+    fn read(&self, digest: Digest, range: Range<u64>) -> SpoolFuture<'_, Bytes> {
+        self.spool.read(digest, range)
+    }
+}
+
+struct OwnSink {
+    sink: Box<dyn SpoolSink>,
+    sealed: Arc<Mutex<HashSet<Digest>>>,
+}
+
+impl SpoolSink for OwnSink {
+    fn write(&mut self, bytes: Bytes) -> SpoolFuture<'_, ()> {
+        self.sink.write(bytes)
+    }
+
+    fn seal(self: Box<Self>) -> SpoolFuture<'static, Sealed> {
+        let Self { sink, sealed: own } = *self;
+        Box::pin(async move {
+            let sealed = sink.seal().await?;
+            lock(&own).insert(sealed.digest);
+            Ok(sealed)
+        })
+    }
 }
 
 fn unknown() -> Error {
@@ -59,17 +115,26 @@ fn answer(text: String) -> Result<ToolResults, Error> {
     Err(Error::new(Code::SpoolFailed, message))
 }
 
-/// A result that must lie in the spool already.
-fn kept(spool: &MemorySpool, artifact: ArtifactRef) -> Result<ArtifactRef, Error> {
-    if spool.get(artifact.digest).is_some() {
-        return Ok(artifact);
+/// A result that must lie in the spool already, which knows best what it is.
+fn kept(spool: &OwnSpool, artifact: &ArtifactRef) -> Result<ArtifactRef, Error> {
+    if let Some(sealed) = spool.spool.sealed(artifact.digest) {
+        return Ok(ArtifactRef::new(artifact.artifact_type.clone(), sealed));
     }
     let message = format!("it returned the artifact {}, which was never written here", artifact.digest);
     Err(Error::new(Code::SpoolFailed, message))
 }
 
+fn at_most(count: usize) -> Result<(), Error> {
+    if count <= MAX_RESULTS {
+        return Ok(());
+    }
+    let message =
+        format!("it returned {count} results, at most {MAX_RESULTS} are kept; return less at a time");
+    Err(Error::new(Code::SpoolFailed, message))
+}
+
 /// Writes the bytes of media to the spool, piece by piece.
-async fn keep_media(spool: &MemorySpool, media: Vec<Media>) -> Result<Vec<MediaRef>, Error> {
+async fn keep_media(spool: &OwnSpool, media: Vec<Media>) -> Result<Vec<MediaRef>, Error> {
     let mut references = Vec::with_capacity(media.len());
     for media in media {
         let mut sink = spool.create().await?;

@@ -25,6 +25,6 @@ pub use journal::MemoryJournal;
 pub use log::{DELTA_RING, Subscription};
 pub use machine::{Limits, MAX_ITERATIONS, Machine, Step};
 pub use session::Session;
-pub use spool::{MAX_INLINE_BYTES, MAX_OUTPUT_BYTES, MemorySpool};
+pub use spool::{MAX_INLINE_BYTES, MAX_OUTPUT_BYTES, MAX_RESULTS, MemorySpool};
 pub use system::{OsEntropy, SystemClock};
 pub use turn::{Conclusion, SpawnedTurn, Turn, TurnControl};

@@ -11,13 +11,23 @@ use windlass_core::{ArtifactRef, Code, Digest, Error, ToolCall, ToolResults};
 /// The largest result of one call that is kept in memory.
 pub const MAX_OUTPUT_BYTES: usize = 64 << 20;
 
-/// The most bytes of one result that a model is shown.
+/// The most results that one call may have: artifacts or media.
+pub const MAX_RESULTS: usize = 64;
+
+/// The most bytes of the results of one call that a model is shown.
 pub const MAX_INLINE_BYTES: usize = 1 << 20;
 
 /// The results of a session in memory, by their content: the same bytes are kept once. A clone is a
 /// reference.
 #[derive(Clone, Default)]
-pub struct MemorySpool(Arc<Mutex<HashMap<Digest, Bytes>>>);
+pub struct MemorySpool(Arc<Mutex<HashMap<Digest, Blob>>>);
+
+/// Sealed bytes, and what was found out about them.
+#[derive(Clone)]
+struct Blob {
+    bytes: Bytes,
+    sealed: Sealed,
+}
 
 impl MemorySpool {
     /// An empty spool.
@@ -28,17 +38,22 @@ impl MemorySpool {
     /// Keeps bytes and describes them.
     pub(crate) fn put(&self, artifact_type: &str, bytes: Bytes) -> Result<ArtifactRef, Error> {
         fits(bytes.len())?;
-        let artifact = ArtifactRef::describe(artifact_type, &bytes);
-        self.blobs().entry(artifact.digest).or_insert(bytes);
-        Ok(artifact)
+        let sealed = Sealed::of(&bytes);
+        self.blobs().entry(sealed.digest).or_insert(Blob { bytes, sealed });
+        Ok(ArtifactRef::new(artifact_type, sealed))
     }
 
     /// The bytes of an artifact.
     pub(crate) fn get(&self, digest: Digest) -> Option<Bytes> {
-        self.blobs().get(&digest).cloned()
+        self.blobs().get(&digest).map(|blob| blob.bytes.clone())
     }
 
-    fn blobs(&self) -> MutexGuard<'_, HashMap<Digest, Bytes>> {
+    /// What is known of an artifact.
+    pub(crate) fn sealed(&self, digest: Digest) -> Option<Sealed> {
+        self.blobs().get(&digest).map(|blob| blob.sealed)
+    }
+
+    fn blobs(&self) -> MutexGuard<'_, HashMap<Digest, Blob>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -46,11 +61,8 @@ impl MemorySpool {
     pub(crate) fn text(&self, call: &ToolCall) -> Arc<str> {
         match call.results() {
             ToolResults::Text(text) => text.clone(),
-            ToolResults::Artifact(artifact) => self.artifact_text(artifact),
-            ToolResults::Artifacts(artifacts) => {
-                let texts: Vec<_> = artifacts.iter().map(|artifact| self.artifact_text(artifact)).collect();
-                texts.join("\n").into()
-            }
+            ToolResults::Artifact(artifact) => self.artifact_text(artifact, MAX_INLINE_BYTES).into(),
+            ToolResults::Artifacts(artifacts) => self.artifacts_text(artifacts).into(),
             ToolResults::Media(media) => format!("[{}: {}]", media.kind, media.filename).into(),
             ToolResults::MediaList(media) => {
                 let lines: Vec<_> =
@@ -61,27 +73,40 @@ impl MemorySpool {
         }
     }
 
-    fn artifact_text(&self, artifact: &ArtifactRef) -> Arc<str> {
+    /// The texts of several artifacts, [`MAX_INLINE_BYTES`] of them in all.
+    fn artifacts_text(&self, artifacts: &[ArtifactRef]) -> String {
+        let mut left = MAX_INLINE_BYTES;
+        let mut shown = String::new();
+        for (index, artifact) in artifacts.iter().enumerate() {
+            if left == 0 {
+                // Writing into a string cannot fail.
+                let _ = write!(shown, "\n[{} more results are not shown]", artifacts.len() - index);
+                break;
+            }
+            if index > 0 {
+                shown.push('\n');
+            }
+            let text = self.artifact_text(artifact, left);
+            left = left.saturating_sub(text.len());
+            shown.push_str(&text);
+        }
+        shown
+    }
+
+    /// The text of an artifact, this many bytes at most beside a note that says how many are missing.
+    fn artifact_text(&self, artifact: &ArtifactRef, most: usize) -> String {
         let Some(bytes) = self.get(artifact.digest) else {
-            return format!("[the result {} is no longer kept]", artifact.digest).into();
+            return format!("[the result {} is no longer kept]", artifact.digest);
         };
         match std::str::from_utf8(&bytes) {
-            Ok(text) if text.len() <= MAX_INLINE_BYTES => text.into(),
+            Ok(text) if text.len() <= most => text.to_owned(),
             Ok(text) => {
-                let kept = (0..=MAX_INLINE_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-                let mut shown = text[..kept].to_owned();
-                // Writing into a string cannot fail.
-                let _ = write!(
-                    shown,
-                    "\n[cut here: {} of {} bytes are not shown]",
-                    text.len() - kept,
-                    text.len()
-                );
-                shown.into()
+                let kept = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+                let (left_out, all) = (text.len() - kept, text.len());
+                format!("{}\n[cut here: {left_out} of {all} bytes are not shown]", &text[..kept])
             }
             Err(_) => {
                 format!("[{} bytes that are no text, sha256 {}]", artifact.byte_length, artifact.digest)
-                    .into()
             }
         }
     }
@@ -145,7 +170,8 @@ impl SpoolSink for MemorySink {
         let Self { spool, written, tally } = *self;
         let result = fits(usize::try_from(tally.byte_length()).unwrap_or(usize::MAX)).map(|()| {
             let sealed = tally.seal();
-            spool.blobs().entry(sealed.digest).or_insert_with(|| written.freeze());
+            let blob = || Blob { bytes: written.freeze(), sealed };
+            spool.blobs().entry(sealed.digest).or_insert_with(blob);
             sealed
         });
         Box::pin(ready(result))
@@ -159,7 +185,7 @@ mod tests {
     fn shown(bytes: Vec<u8>) -> String {
         let spool = MemorySpool::default();
         let artifact = spool.put("text", bytes.into()).unwrap();
-        spool.artifact_text(&artifact).to_string()
+        spool.artifact_text(&artifact, MAX_INLINE_BYTES)
     }
 
     #[test]
@@ -179,8 +205,24 @@ mod tests {
     fn bytes_that_are_no_text_are_described_and_kept() {
         let spool = MemorySpool::default();
         let artifact = spool.put("text", Bytes::from_static(b"\xff\x00\xfe")).unwrap();
-        assert!(spool.artifact_text(&artifact).starts_with("[3 bytes that are no text"));
+        assert!(spool.artifact_text(&artifact, MAX_INLINE_BYTES).starts_with("[3 bytes that are no text"));
         assert_eq!(spool.get(artifact.digest).unwrap().as_ref(), b"\xff\x00\xfe");
+    }
+
+    #[test]
+    fn several_results_share_one_bound() {
+        let spool = MemorySpool::default();
+        let put = |text: String| spool.put("text", text.into()).unwrap();
+        let (half, small) = (put("x".repeat(MAX_INLINE_BYTES / 2)), put("é".repeat(3)));
+        let shown = |list: &[&ArtifactRef]| {
+            spool.artifacts_text(&list.iter().map(|artifact| (*artifact).clone()).collect::<Vec<_>>())
+        };
+        assert_eq!(shown(&[&small, &small]), "ééé\nééé");
+        assert_eq!(shown(&[&half, &half]).len(), MAX_INLINE_BYTES + 1);
+        let past = shown(&[&half, &half, &small, &small]);
+        assert!(past.ends_with("x\n[2 more results are not shown]"));
+        let cut = shown(&[&half, &small, &half]);
+        assert!(cut.ends_with("\n[cut here: 6 of 524288 bytes are not shown]"), "{}", &cut[cut.len() - 80..]);
     }
 
     #[test]

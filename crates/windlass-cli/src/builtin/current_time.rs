@@ -19,10 +19,12 @@ pub(crate) struct Moment {
 pub(crate) fn current_time(
     /// A time zone of the IANA database, for example "Europe/Oslo" or "UTC"; the zone of this machine if it is
     /// left out.
+    #[schemars(length(min = 1, max = 100))]
     zone: Option<String>,
 ) -> Result<Moment, ToolError> {
     let zone = match zone {
-        None => TimeZone::system(),
+        // A machine that does not know its zone keeps UTC.
+        None => TimeZone::try_system().unwrap_or(TimeZone::UTC),
         Some(name) => TimeZone::get(&name).map_err(|_| {
             ToolError::retry(format!(
                 "there is no time zone {name:?}; send a name of the IANA database such as \"Europe/Oslo\""

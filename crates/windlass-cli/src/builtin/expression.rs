@@ -6,23 +6,27 @@ use num_bigint::{BigInt, Sign};
 use num_rational::BigRational;
 use num_traits::{One as _, Signed as _, ToPrimitive as _, Zero as _};
 
-/// The most bits that a numerator or a denominator may have on the way.
-pub(crate) const MAX_BITS: u64 = 1 << 15;
+/// The most bits that a numerator or a denominator may have on the way: about 2,400 digits.
+pub(crate) const MAX_BITS: u64 = 1 << 13;
+
+/// How much one calculation may take, in bits that its operations give back.
+pub(crate) const MAX_WORK_BITS: u64 = 1 << 20;
 
 /// How deep parentheses, signs and powers may be nested.
 pub(crate) const MAX_NESTING: usize = 64;
 
-/// How many digits after the point are shown of what has no end.
-const SHOWN_DIGITS: usize = 20;
+/// How many digits are shown of what has no end, from the first that is not 0.
+const SHOWN_DIGITS: i64 = 20;
 
-/// The most digits of a result that are written out.
-pub(crate) const MAX_SHOWN_DIGITS: usize = 2_000;
+/// The most digits after the point that are written out of what has an end.
+pub(crate) const MAX_PLACES: usize = 2_000;
 
-/// A result: exact, or as near as its digits say.
+/// A result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Number {
-    value: BigRational,
-    is_exact: bool,
+pub(crate) enum Number {
+    Exact(BigRational),
+    /// The root of a number that is no square. It can be shown, but not be calculated with.
+    Root(BigRational),
 }
 
 /// Why a text is no calculation, and where.
@@ -41,7 +45,7 @@ impl fmt::Display for Wrong {
 
 /// Calculates.
 pub(crate) fn evaluate(text: &str) -> Result<Number, Wrong> {
-    let mut parser = Parser { rest: text, read: 0, depth: 0 };
+    let mut parser = Parser { rest: text, read: 0, depth: 0, work: 0 };
     let value = parser.sum()?;
     parser.skip_space();
     match parser.rest.chars().next() {
@@ -56,6 +60,7 @@ struct Parser<'a> {
     /// How many characters were read.
     read: usize,
     depth: usize,
+    work: u64,
 }
 
 impl Parser<'_> {
@@ -95,9 +100,10 @@ impl Parser<'_> {
     fn sum(&mut self) -> Result<Number, Wrong> {
         let mut left = self.product()?;
         while let Some(operator) = self.operator(&[("+", '+'), ("-", '-'), ("−", '-')]) {
-            let right = self.product()?;
-            let value = if operator == '+' { left.value + right.value } else { left.value - right.value };
-            left = self.bounded(value, left.is_exact && right.is_exact)?;
+            let a = self.exact(left)?;
+            let b = self.product()?;
+            let b = self.exact(b)?;
+            left = self.bounded(if operator == '+' { a + b } else { a - b })?;
         }
         Ok(left)
     }
@@ -108,20 +114,20 @@ impl Parser<'_> {
         let mut left = self.signed()?;
         // `**` is a power, which `signed` has taken already.
         while let Some(operator) = self.operator(KNOWN) {
-            let right = self.signed()?;
-            let is_exact = left.is_exact && right.is_exact;
-            if operator != '*' && right.value.is_zero() {
+            let a = self.exact(left)?;
+            let b = self.signed()?;
+            let b = self.exact(b)?;
+            if operator != '*' && b.is_zero() {
                 return Err(self.wrong("division by zero"));
             }
-            let value = match operator {
-                '*' => left.value * right.value,
-                '/' => left.value / right.value,
+            left = self.bounded(match operator {
+                '*' => a * b,
+                '/' => a / b,
                 _ => {
-                    let times = (&left.value / &right.value).floor();
-                    left.value - times * right.value
+                    let times = (&a / &b).floor();
+                    a - times * b
                 }
-            };
-            left = self.bounded(value, is_exact)?;
+            })?;
         }
         Ok(left)
     }
@@ -129,10 +135,11 @@ impl Parser<'_> {
     fn signed(&mut self) -> Result<Number, Wrong> {
         match self.operator(&[("+", '+'), ("-", '-'), ("−", '-')]) {
             None => self.power(),
-            Some(sign) => {
-                let Number { value, is_exact } = self.nested(Self::signed)?;
-                Ok(Number { value: if sign == '-' { -value } else { value }, is_exact })
-            }
+            Some(sign) => Ok(match self.nested(Self::signed)? {
+                number if sign == '+' => number,
+                Number::Exact(value) => Number::Exact(-value),
+                Number::Root(value) => Number::Root(-value),
+            }),
         }
     }
 
@@ -141,26 +148,37 @@ impl Parser<'_> {
         if self.operator(&[("^", '^'), ("**", '^')]).is_none() {
             return Ok(base);
         }
+        let base = self.exact(base)?;
         // To the right first: 2^3^2 is 2^9. A sign may stand before an exponent.
         let exponent = self.nested(Self::signed)?;
+        let exponent = self.exact(exponent)?;
         self.raise(&base, &exponent)
     }
 
-    fn raise(&self, base: &Number, exponent: &Number) -> Result<Number, Wrong> {
-        let whole = exponent.value.is_integer().then(|| exponent.value.to_integer().to_i32()).flatten();
-        let Some(power) = whole else {
+    fn raise(&mut self, base: &BigRational, exponent: &BigRational) -> Result<Number, Wrong> {
+        let Some(power) = exponent.is_integer().then(|| exponent.to_integer().to_i32()).flatten() else {
             return Err(self
                 .wrong("an exponent must be a whole number that is not too large; for roots there is sqrt"));
         };
-        if power < 0 && base.value.is_zero() {
+        if power < 0 && base.is_zero() {
             return Err(self.wrong("division by zero"));
         }
         // Before anything is multiplied: the result has about this many bits.
-        let bits = u64::from(power.unsigned_abs()).saturating_mul(size(&base.value).saturating_sub(1));
+        let bits = u64::from(power.unsigned_abs()).saturating_mul(size(base).saturating_sub(1));
         if bits > MAX_BITS {
             return Err(self.too_large());
         }
-        self.bounded(base.value.clone().pow(power), base.is_exact && exponent.is_exact)
+        self.bounded(base.clone().pow(power))
+    }
+
+    /// A number to calculate with.
+    fn exact(&self, number: Number) -> Result<BigRational, Wrong> {
+        match number {
+            Number::Exact(value) => Ok(value),
+            Number::Root(_) => Err(self.wrong(
+                "a root that has no end can be shown, but not be calculated with exactly; ask for sqrt(…) alone",
+            )),
+        }
     }
 
     fn atom(&mut self) -> Result<Number, Wrong> {
@@ -219,7 +237,7 @@ impl Parser<'_> {
         let ten = BigRational::from_integer(BigInt::from(10));
         let scale = i32::try_from(scale).map_err(|_| self.too_large())?;
         self.advance(end);
-        self.bounded(BigRational::from_integer(mantissa) * ten.pow(scale), true)
+        self.bounded(BigRational::from_integer(mantissa) * ten.pow(scale))
     }
 
     fn function(&mut self) -> Result<Number, Wrong> {
@@ -232,72 +250,75 @@ impl Parser<'_> {
         self.advance(length);
         let (first, rest) = self.nested(Self::arguments)?;
         match (name.as_str(), rest.as_slice()) {
-            ("max", rest) => {
-                Ok(rest.iter().fold(first, |a, b| if b.value > a.value { b.clone() } else { a }))
-            }
-            ("min", rest) => {
-                Ok(rest.iter().fold(first, |a, b| if b.value < a.value { b.clone() } else { a }))
-            }
-            ("abs", []) => Ok(Number { value: first.value.abs(), ..first }),
-            ("ceil", []) => Ok(Number { value: first.value.ceil(), ..first }),
-            ("floor", []) => Ok(Number { value: first.value.floor(), ..first }),
-            ("round", []) => Ok(Number { value: first.value.round(), ..first }),
-            ("round", [digits]) => self.round(first, digits),
-            ("sqrt", []) => self.root(&first),
+            ("max", rest) => Ok(Number::Exact(rest.iter().fold(first, |a, b| a.max(b.clone())))),
+            ("min", rest) => Ok(Number::Exact(rest.iter().fold(first, |a, b| a.min(b.clone())))),
+            ("abs", []) => Ok(Number::Exact(first.abs())),
+            ("ceil", []) => Ok(Number::Exact(first.ceil())),
+            ("floor", []) => Ok(Number::Exact(first.floor())),
+            ("round", []) => Ok(Number::Exact(first.round())),
+            ("round", [digits]) => self.round(&first, digits),
+            ("sqrt", []) => self.root(first),
             ("round", _) => Err(self.wrong("round takes a number and, if you like, how many digits to keep")),
             _ => Err(self.wrong(format!("{name} takes one number"))),
         }
     }
 
     /// What stands in the parentheses after a function's name.
-    fn arguments(&mut self) -> Result<(Number, Vec<Number>), Wrong> {
+    fn arguments(&mut self) -> Result<(BigRational, Vec<BigRational>), Wrong> {
         self.skip_space();
         if !self.rest.starts_with('(') {
             return Err(self.wrong("expected ( after the name of a function"));
         }
         self.advance(1);
         let first = self.sum()?;
+        let first = self.exact(first)?;
         let mut rest = Vec::new();
         while self.operator(&[(",", ','), (";", ',')]).is_some() {
-            rest.push(self.sum()?);
+            let next = self.sum()?;
+            rest.push(self.exact(next)?);
         }
         self.close()?;
         Ok((first, rest))
     }
 
-    fn round(&self, number: Number, digits: &Number) -> Result<Number, Wrong> {
-        let wanted = digits.value.is_integer().then(|| digits.value.to_integer().to_i32()).flatten();
+    fn round(&mut self, number: &BigRational, digits: &BigRational) -> Result<Number, Wrong> {
+        let wanted = digits.is_integer().then(|| digits.to_integer().to_i32()).flatten();
         let Some(digits) = wanted.filter(|digits| digits.unsigned_abs() <= 1_000) else {
             return Err(self.wrong("round keeps a whole number of digits, at most 1000"));
         };
         let scale = BigRational::from_integer(BigInt::from(10)).pow(digits);
-        self.bounded((number.value * &scale).round() / scale, number.is_exact)
+        self.bounded((number * &scale).round() / scale)
     }
 
-    fn root(&self, number: &Number) -> Result<Number, Wrong> {
-        if number.value.is_negative() {
+    fn root(&mut self, number: BigRational) -> Result<Number, Wrong> {
+        if number.is_negative() {
             return Err(self.wrong("there is no square root of a negative number"));
         }
-        let (numerator, denominator) = (number.value.numer().sqrt(), number.value.denom().sqrt());
-        let exact = BigRational::new(numerator, denominator);
-        if &exact * &exact == number.value {
-            return Ok(Number { value: exact, is_exact: number.is_exact });
+        let exact = BigRational::new(number.numer().sqrt(), number.denom().sqrt());
+        if &exact * &exact == number {
+            return self.bounded(exact);
         }
-        // Whole numbers scaled up by this many digits on each side of the root.
-        let scale = BigInt::from(10).pow(u32::try_from(2 * (SHOWN_DIGITS + 1)).unwrap_or(u32::MAX));
-        let scaled = (&number.value * &scale * &scale).floor().to_integer();
-        self.bounded(BigRational::new(scaled.sqrt(), scale), false)
+        // Scaled so that the whole part of the root has more digits than are shown.
+        let places = SHOWN_DIGITS + 5 - magnitude(&number).div_euclid(2);
+        let scale = power_of_ten(places);
+        let scaled = (number * &scale * &scale).floor().to_integer();
+        Ok(Number::Root(BigRational::from_integer(scaled.sqrt()) / scale))
     }
 
     fn too_large(&self) -> Wrong {
-        self.wrong(format!(
-            "the number becomes too large: at most {} digits are calculated with",
-            MAX_BITS / 4
-        ))
+        self.wrong(format!("the number becomes too large: more than {MAX_BITS} bits"))
     }
 
-    fn bounded(&self, value: BigRational, is_exact: bool) -> Result<Number, Wrong> {
-        if size(&value) > MAX_BITS { Err(self.too_large()) } else { Ok(Number { value, is_exact }) }
+    fn bounded(&mut self, value: BigRational) -> Result<Number, Wrong> {
+        let size = size(&value);
+        self.work += size;
+        if size > MAX_BITS {
+            return Err(self.too_large());
+        }
+        if self.work > MAX_WORK_BITS {
+            return Err(self.wrong("this takes too long; calculate it in parts"));
+        }
+        Ok(Number::Exact(value))
     }
 }
 
@@ -319,25 +340,49 @@ fn size(value: &BigRational) -> u64 {
     value.numer().bits().max(value.denom().bits())
 }
 
+/// The power of ten of the first digit of a number that is not 0, or one less.
+fn magnitude(value: &BigRational) -> i64 {
+    let digits = |number: &BigInt| i64::try_from(number.magnitude().to_string().len()).unwrap_or(i64::MAX);
+    digits(value.numer()) - digits(value.denom()) - 1
+}
+
+fn power_of_ten(places: i64) -> BigRational {
+    let places = i32::try_from(places).unwrap_or(i32::MAX);
+    BigRational::from_integer(BigInt::from(10)).pow(places)
+}
+
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = &self.value;
-        match decimal_places(value.denom()).filter(|places| self.is_exact && *places <= MAX_SHOWN_DIGITS) {
-            Some(places) => write_decimal(f, value, places),
-            None if self.is_exact => {
-                let fraction = format!("{}/{}", value.numer(), value.denom());
-                if fraction.len() <= MAX_SHOWN_DIGITS {
-                    write!(f, "{fraction} ")?;
+        match self {
+            Self::Exact(value) => {
+                match decimal_places(value.denom()).filter(|places| *places <= MAX_PLACES) {
+                    Some(places) => write_decimal(f, value, places),
+                    None => {
+                        write!(f, "{}/{} ≈ ", value.numer(), value.denom())?;
+                        write_digits(f, value)
+                    }
                 }
-                f.write_str("≈ ")?;
-                write_decimal(f, value, SHOWN_DIGITS)
             }
-            None => {
+            Self::Root(value) => {
                 f.write_str("≈ ")?;
-                write_decimal(f, value, SHOWN_DIGITS)
+                write_digits(f, value)
             }
         }
     }
+}
+
+/// Writes the first [`SHOWN_DIGITS`] digits of a number that is not 0, with an exponent if they are far from
+/// the point.
+fn write_digits(f: &mut fmt::Formatter<'_>, value: &BigRational) -> fmt::Result {
+    const NEAR: i64 = 6;
+    let first = magnitude(value) + i64::from(value.abs() >= power_of_ten(magnitude(value) + 1));
+    if (-NEAR..SHOWN_DIGITS).contains(&first) {
+        let places = usize::try_from(SHOWN_DIGITS - 1 - first).unwrap_or(0);
+        return write_decimal(f, value, places);
+    }
+    let places = usize::try_from(SHOWN_DIGITS - 1).unwrap_or(0);
+    write_decimal(f, &(value / power_of_ten(first)), places)?;
+    write!(f, "e{first}")
 }
 
 /// How many digits after the point a fraction with this denominator has, if they come to an end.
@@ -405,6 +450,9 @@ mod tests {
             (".5 + 1.", "1.5"),
             ("1/3", "1/3 ≈ 0.33333333333333333333"),
             ("2/3", "2/3 ≈ 0.66666666666666666667"),
+            ("-100/7", "-100/7 ≈ -14.285714285714285714"),
+            ("1e-30/3", "1/3000000000000000000000000000000 ≈ 3.3333333333333333333e-31"),
+            ("10^25/3", "10000000000000000000000000/3 ≈ 3.3333333333333333333e24"),
             ("1/3 * 3", "1"),
             ("12345678901234567890 * 98765432109876543210", "1219326311370217952237463801111263526900"),
             ("6 × 7 − 2 ÷ 4", "41.5"),
@@ -422,7 +470,12 @@ mod tests {
             ("sqrt(2.25)", "1.5"),
             ("sqrt(1/9)", "1/3 ≈ 0.33333333333333333333"),
             ("sqrt(2)", "≈ 1.4142135623730950488"),
-            ("SQRT(2) * 0", "≈ 0"),
+            ("-SQRT(2)", "≈ -1.4142135623730950488"),
+            ("sqrt(2e-100)", "≈ 1.4142135623730950488e-50"),
+            ("sqrt(2e100)", "≈ 1.4142135623730950488e50"),
+            ("sqrt(0.5)", "≈ 0.7071067811865475244"),
+            ("sqrt(99)", "≈ 9.9498743710661995473"),
+            ("sqrt(0)", "0"),
             ("abs(-3) + floor(2.7) + ceil(2.1)", "8"),
             ("floor(-2.5)", "-3"),
             ("round(2.5)", "3"),
@@ -452,6 +505,10 @@ mod tests {
                 "an exponent must be a whole number that is not too large; for roots there is sqrt at character 8",
             ),
             ("sqrt(-1)", "there is no square root of a negative number at character 9"),
+            (
+                "floor(sqrt(2))",
+                "a root that has no end can be shown, but not be calculated with exactly; ask for sqrt(…) alone at character 14",
+            ),
             (
                 "sin(1)",
                 "there is no \"sin\"; the functions are abs, ceil, floor, max, min, round and sqrt at character 1",
@@ -489,10 +546,18 @@ mod tests {
     }
 
     #[test]
-    fn a_long_result_is_written_in_few_digits() {
+    fn the_work_is_bounded() {
+        let times = |count: usize| format!("2^{}{}", MAX_BITS - 1, "*1".repeat(count));
+        let fit = usize::try_from(MAX_WORK_BITS / MAX_BITS).unwrap() - 1;
+        assert!(evaluate(&times(fit - 1)).is_ok());
+        let past = shown(&times(fit + 1));
+        assert!(past.contains("this takes too long; calculate it in parts"), "{past}");
+    }
+
+    #[test]
+    fn a_result_with_too_many_places_is_shown_in_its_first_digits() {
         assert_eq!(shown("1 / 2^2000").len(), 2002);
-        assert!(shown("1 / 2^2001").len() < 2_100);
-        assert!(shown("1 / 3^9000").len() < 100);
+        assert!(shown("1 / 2^2001").contains(" ≈ 4.3549"), "{}", shown("1 / 2^2001"));
     }
 
     proptest! {

@@ -10,7 +10,7 @@ fn the_tools_are_listed_for_people() {
         Calculates exactly, with whole numbers and decimals of up to thousands of digits.
 
         Knows + - * / % ^ and parentheses, and the functions abs, ceil, floor, max, min, round and sqrt. What has no
-        end as a decimal comes as a fraction and as the first digits after ≈.
+        end as a decimal comes as a fraction with its first digits after ≈; a root that has no end only as those digits.
         - expression  string: What to calculate, for example "(2 + 3) * 4.5 ^ 2"
 
     current_time (pure)

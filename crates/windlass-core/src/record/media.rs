@@ -251,10 +251,20 @@ fn filename(value: &Value) -> Result<String, String> {
     if name == "." || name == ".." || name.contains(['/', '\\']) {
         return Err(format!("expected a file name, not a path, got {name:?}"));
     }
-    if name.contains(char::is_control) {
-        return Err(format!("must not have control characters, got {name:?}"));
+    if name.contains(is_obeyed) {
+        return Err(format!("must not have control, direction or invisible characters, got {name:?}"));
     }
     Ok(name)
+}
+
+/// Characters that do something to whoever prints them, or that nobody sees.
+fn is_obeyed(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 /// Describes a medium; it has no source until [`Media::with_source`] gives it one.

@@ -124,6 +124,11 @@ pub type ReconcileHook = Arc<
 
 /// The properties of a tool, as its author states them.
 ///
+/// A loop acts on `timeout`, `concurrency`, `approval`, `trusted`, `secret` and `artifact_type`, and writes `inline`
+/// into the record; registries act on `ephemeral` and `on_collision`. The others are claims that everybody can read,
+/// `egress`, `sensitive`, `destination`, `blocking`, `polling` and `reconcile` among them: so far nothing happens
+/// because of them. In particular a handler that blocks its thread cannot be stopped at its timeout.
+///
 /// ```
 /// use std::time::Duration;
 /// use windlass_core::{Approval, Definition, Effect};

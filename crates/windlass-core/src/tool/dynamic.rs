@@ -237,8 +237,15 @@ impl DynamicTool {
         &self.input_schema
     }
 
+    /// Adds what only code can say: a condition for approval, a hook.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(Definition) -> Definition) -> Self {
+        self.definition = change(self.definition);
+        self
+    }
+
     /// Gives it a handler, which makes it a tool.
-    pub fn handler<F, R, O>(self, handler: F) -> impl TypedTool
+    pub fn handler<F, R, O>(self, handler: F) -> impl TypedTool<Args = Map<String, Value>, Output = O>
     where
         F: Fn(Map<String, Value>) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, ToolError>> + Send + 'static,

@@ -114,7 +114,7 @@ impl Tool {
     ///
     /// Gives them as a handler would get them, or fails with `E_INVALID_TOOL_ARGS`, whose problems are
     /// listed in one message that a model can act on. An author's check that cannot be made at all is an
-    /// `E_TOOL_DOWNSTREAM_ERROR`.
+    /// `E_TOOL_DOWNSTREAM_ERROR`. Nobody watches over its time here, as an executor does.
     pub async fn validate(&self, args: &Args) -> Result<Map<String, Value>, Error> {
         let admitted = self.admit(args).map_err(|refused| refused.error)?;
         let checked = executor::contain(|| admitted.ready.check(), None).await;
@@ -138,7 +138,7 @@ impl Tool {
         match catch_unwind(AssertUnwindSafe(|| self.0.handler.admit(&bytes))) {
             Ok(Ok(ready)) => Ok(Admitted { args: checked, bytes, ready }),
             Ok(Err(problem)) => Err(executor::invalid(self.name(), vec![self.without_secrets(problem)])),
-            Err(payload) => Err(executor::panicked_early(self.name(), &*payload)),
+            Err(payload) => Err(executor::panicked_early(self, &*payload)),
         }
     }
 

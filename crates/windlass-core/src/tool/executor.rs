@@ -120,7 +120,9 @@ impl<H: Host> Executor<H> {
         let (tool, host) = (&self.tool, &*self.host);
         let call_id = args.checksum(tool.name());
         let Admitted { args: effective, bytes, ready } = tool.admit(&args)?;
-        judge(tool, contain(|| ready.check(), Some(self.watch())).await)?;
+        // Nothing has run, so an abort need not wait for anything.
+        let watch = Watch { grace: Duration::ZERO, ..self.watch() };
+        judge(tool, contain(|| ready.check(), Some(watch)).await)?;
         let effective_checksum = EffectiveChecksum::of(tool.name(), tool.digest(), &bytes);
         drop(bytes);
         let Scope { session, turn } = host.scope();
@@ -154,7 +156,8 @@ impl<H: Host> Executor<H> {
     /// What ends a handler that does not end by itself.
     fn watch(&self) -> Watch<'_> {
         let host = &*self.host;
-        Watch { clock: host.clock(), timeout: self.tool.definition().timeout, cancel: host.cancel() }
+        let timeout = self.tool.definition().timeout;
+        Watch { clock: host.clock(), timeout, cancel: host.cancel(), grace: ABORT_GRACE }
     }
 
     /// Runs the handler and contains it: panics, time, cancellation.
@@ -232,8 +235,11 @@ pub(super) fn invalid(tool: &str, problems: Vec<Problem>) -> CallError {
 }
 
 /// The error of a handler whose arguments could not even be read.
-pub(super) fn panicked_early(tool: &str, payload: &(dyn Any + Send)) -> CallError {
-    CallError::not_run(downstream(tool, Error::new(Code::ToolPanicked, panic_message(payload))))
+pub(super) fn panicked_early(tool: &Tool, payload: &(dyn Any + Send)) -> CallError {
+    // The words of a reader may quote what it read.
+    let has_secrets = !tool.definition().secret.is_empty();
+    let message = if has_secrets { "while its arguments were read".into() } else { panic_message(payload) };
+    CallError::not_run(downstream(tool.name(), Error::new(Code::ToolPanicked, message)))
 }
 
 fn out_of_time(tool: &Tool) -> Error {
@@ -283,6 +289,8 @@ pub(super) struct Watch<'a> {
     clock: &'a dyn Clock,
     timeout: Duration,
     cancel: &'a Cancel,
+    /// How long it may go on after an abort.
+    grace: Duration,
 }
 
 /// A future of an author. Its destructor is the author's code too: a panic in it changes nothing about how
@@ -314,10 +322,10 @@ pub(super) async fn contain<'a, T>(begin: impl FnOnce() -> Work<'a, T>, watch: O
             Err(payload) => return Poll::Ready(End::Panicked(panic_message(&*payload))),
             Ok(Poll::Pending) => {}
         }
-        let Some(Watch { clock, timeout, .. }) = watch else { return Poll::Pending };
+        let Some(Watch { clock, timeout, grace: given, .. }) = watch else { return Poll::Pending };
         let is_raised = |cancelled: Pin<&mut Cancelled<'_>>| cancelled.poll(cx).is_ready();
         if grace.is_none() && cancelled.as_mut().as_pin_mut().is_some_and(is_raised) {
-            grace = Some(clock.sleep(ABORT_GRACE));
+            grace = Some(clock.sleep(given));
         }
         if grace.as_mut().is_some_and(|grace| grace.as_mut().poll(cx).is_ready()) {
             return Poll::Ready(End::Aborted);

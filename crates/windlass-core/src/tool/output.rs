@@ -28,7 +28,8 @@ pub enum ToolOutput {
 ///
 /// A string is its own text, nothing at all (`()`, `None`) an empty one, `Vec<u8>` and [`Bytes`] are bytes,
 /// an [`ArtifactRef`] (what [`SpoolWriter::seal`](crate::SpoolWriter::seal) gives) is the result that lies
-/// there already, [`Media`] is itself, one or several, and any other value is its JSON.
+/// there already, [`Media`] is itself, one or several, and any other value is its JSON: media inside another
+/// value are there only as their description. A number that is not finite is no result.
 ///
 /// ```
 /// use windlass_core::{IntoToolOutput, ToolOutput};
@@ -72,6 +73,10 @@ impl<T: Serialize + 'static> IntoToolOutput for T {
         if let Some(media) = take::<Vec<Media>>(value) {
             return Ok(several(media, ToolOutput::MediaList));
         }
+        let number = held.as_ref().map(|value| value as &dyn Any).and_then(float);
+        if let Some(number) = number.filter(|number| !number.is_finite()) {
+            return Err(ToolError::failed(format_args!("the result is {number}, which JSON cannot write")));
+        }
         let json = serde_json::to_string(&held)?;
         Ok(ToolOutput::Text(match json.as_bytes() {
             b"null" => String::new(),
@@ -79,6 +84,14 @@ impl<T: Serialize + 'static> IntoToolOutput for T {
             _ => json,
         }))
     }
+}
+
+/// A floating-point number, of which JSON would make null if it is not finite.
+fn float(value: &dyn Any) -> Option<f64> {
+    value
+        .downcast_ref::<f64>()
+        .copied()
+        .or_else(|| value.downcast_ref::<f32>().map(|number| f64::from(*number)))
 }
 
 /// What is held, if it is of this type or an option of it.

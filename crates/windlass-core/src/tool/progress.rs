@@ -18,16 +18,12 @@ pub const MAX_PROGRESS_BYTES: usize = 256;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[non_exhaustive]
 pub struct Progress {
-    /// What is being done.
-    pub message: Arc<str>,
-    /// How much of it is done.
+    message: Arc<str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub done: Option<u64>,
-    /// How much there is to do.
+    done: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub total: Option<u64>,
+    total: Option<u64>,
 }
 
 impl Progress {
@@ -40,6 +36,21 @@ impl Progress {
     #[must_use]
     pub fn of(self, done: u64, total: u64) -> Self {
         Self { done: Some(done), total: Some(total), ..self }
+    }
+
+    /// What is being done.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// How much of it is done.
+    pub fn done(&self) -> Option<u64> {
+        self.done
+    }
+
+    /// How much there is to do.
+    pub fn total(&self) -> Option<u64> {
+        self.total
     }
 
     /// The part that is done, from 0 to 1, if it is known.

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 use windlass_core::tool::{Erase, ExecutionEnd, ExecutionProgress, ExecutionStart, Host, Scope};
 use windlass_core::{
-    ArgsCheck, Cancel, Clock, Entropy, Error, Progress, SessionId, Sleep, Spool, Timestamp, Tool, ToolCallId,
-    TurnId, Values,
+    ArgsCheck, Cancel, Clock, Entropy, Error, SessionId, Sleep, Spool, Timestamp, Tool, ToolCallId, TurnId,
+    Values,
 };
 
 pub(crate) const SESSION: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -203,8 +203,9 @@ impl Host for Recorder {
     }
 
     fn progressed(&self, report: ExecutionProgress) {
-        let Progress { message, done, total, .. } = &report.progress;
-        let numbers = done.zip(*total).map(|(done, total)| format!(" {done}/{total}"));
+        let progress = &report.progress;
+        let message = progress.message();
+        let numbers = progress.done().zip(progress.total()).map(|(done, total)| format!(" {done}/{total}"));
         self.trace.note(format!("progress {} {message}{}", report.tool_call_id, numbers.unwrap_or_default()));
     }
 

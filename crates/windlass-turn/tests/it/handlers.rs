@@ -18,7 +18,7 @@ use windlass_core::{
 };
 use windlass_testing::{Script, ScriptedReply, trace};
 use windlass_tool::{IntoTool as _, ToolRegistry};
-use windlass_turn::{MAX_INLINE_BYTES, MAX_OUTPUT_BYTES};
+use windlass_turn::{MAX_INLINE_BYTES, MAX_OUTPUT_BYTES, MAX_RESULTS};
 
 use crate::support::{agent, play, play_until};
 
@@ -139,6 +139,32 @@ async fn an_artifact_that_was_never_written_is_no_result_and_the_effect_is_not_d
     assert_eq!(told, expected);
     let (record, _) = given(give(), ToolOutput::Artifacts(vec![missing])).await;
     assert!(record.is_error());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reference_says_what_the_spool_knows_and_a_courier_does_not_vouch_for_it() {
+    let tool = Giving(give().trusted(), |_: &ToolContext| {
+        let mut claimed = ArtifactRef::describe("text", b"done");
+        (claimed.byte_length, claimed.line_count) = (1 << 60, 77);
+        std::future::ready(Ok(ToolOutput::Artifact(claimed)))
+    });
+    let model = Script::new().calls("look", json!({ "act": "ok" })).calls("give", json!({})).says("Done.");
+    let records = play(&agent(model).tool(tool)).await.records();
+    let ToolResults::Artifact(kept) = records[1].results() else { panic!("{:?}", records[1]) };
+    assert_eq!((kept.byte_length, kept.line_count), (4, 1));
+    assert_eq!(records[1].label().unwrap().tier, Tier::Untrusted);
+    let (own, _) = given(give().trusted(), ToolOutput::Text("own words".into())).await;
+    assert_eq!(own.label().unwrap().tier, Tier::Developer);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_results_of_one_call_are_bounded_in_number() {
+    let films = |count: usize| ToolOutput::MediaList(vec![film("a", None, Reel::Plays(&["x"])); count]);
+    assert!(!given(give(), films(MAX_RESULTS)).await.0.is_error());
+    let (past, told) = given(give(), films(MAX_RESULTS + 1)).await;
+    assert!(past.is_error() && told.contains("it returned 65 results, at most 64 are kept"), "{told}");
+    let list = vec![ArtifactRef::describe("text", b""); MAX_RESULTS + 1];
+    assert!(given(give(), ToolOutput::Artifacts(list)).await.1.contains("at most 64"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -309,7 +335,7 @@ async fn progress_is_shown_between_start_and_end_and_never_kept() {
             EventKind::Progress(report) => {
                 assert!(!event.is_fact());
                 let fraction = report.progress.fraction().unwrap();
-                Some(format!("{} {} {fraction}", report.tool_call_id, report.progress.message))
+                Some(format!("{} {} {fraction}", report.tool_call_id, report.progress.message()))
             }
             EventKind::ToolExecutionEnd(end) => Some(format!("end {}", end.tool_call_id)),
             _ => None,

@@ -115,7 +115,7 @@ fn progress_is_shown_flat_and_counts_from_none_to_all() {
     let fraction = |done, total| Progress::new("").of(done, total).fraction();
     assert_eq!((fraction(0, 4), fraction(4, 4), fraction(9, 4)), (Some(0.0), Some(1.0), Some(1.0)));
     assert_eq!((fraction(0, 0), Progress::new("").fraction()), (None, None));
-    assert_eq!(*Progress::new("x".repeat(MAX_PROGRESS_BYTES)).message, *"x".repeat(MAX_PROGRESS_BYTES));
+    assert_eq!(Progress::new("x".repeat(MAX_PROGRESS_BYTES)).message(), "x".repeat(MAX_PROGRESS_BYTES));
 }
 
 #[tokio::test(start_paused = true)]

@@ -105,6 +105,15 @@ async fn media_stay_media() {
     assert_eq!(output_of(Vec::<Media>::new()).await, text(""));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_number_that_is_not_finite_is_no_result() {
+    assert_eq!(output_of(1.5_f64).await, text("1.5"));
+    for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert!(number.into_tool_output().is_err());
+    }
+    assert!(f32::NAN.into_tool_output().is_err());
+}
+
 #[derive(Clone)]
 struct Unspeakable;
 
