@@ -483,10 +483,13 @@ async fn a_result_can_be_written_as_it_comes() {
 #[tokio::test]
 async fn a_call_that_needs_approval_is_denied_where_nobody_can_be_asked() {
     let agent = agent().tool(send_money(bank()));
-    let sent = |amount: u64| ("transfer", json!({ "account": "anna", "amount": amount, "PIN": "1" }));
-    let told = answers(agent, &[sent(100), sent(101)]).await;
+    let sent = |amount: Value| ("transfer", json!({ "account": "anna", "amount": amount, "PIN": "1" }));
+    let told = answers(agent, &[sent(json!(100)), sent(json!(101)), sent(json!("101"))]).await;
     assert_eq!(told[0], "100 to anna, one of 1, PIN of 1 digits");
-    assert!(told[1].starts_with("E_TOOL_DENIED: somebody must agree before `transfer` runs"), "{}", told[1]);
+    // What counts are the arguments that would run: the text "101" would run as 101.
+    for told in &told[1..] {
+        assert!(told.starts_with("E_TOOL_DENIED: somebody must agree before `transfer` runs"), "{told}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use windlass_core::{
 };
 
 use super::chain;
-use crate::support::{Recorder, Trace, call_id};
+use crate::support::{Recorder, Trace, call_id, unchecked};
 
 /// What the author's check of a [`Guarded`] tool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,4 +210,43 @@ fn an_approval_is_due_when_its_condition_says_so_or_breaks() {
     assert_eq!((above.is_due(&args(100)), above.is_due(&args(101))), (false, true));
     assert_eq!((Approval::Never.is_due(&args(1)), Approval::Always.is_due(&args(1))), (false, true));
     assert!(Approval::when(|_| panic!("no idea")).is_due(&args(1)));
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Login {
+    #[serde(rename = "user/name")]
+    _user: String,
+    #[serde(rename = "pass/word")]
+    _password: Word,
+}
+
+#[derive(schemars::JsonSchema)]
+struct Word {}
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        assert_ne!(word, "hunter2!", "{word} explodes");
+        if word == "fine" {
+            return Ok(Self {});
+        }
+        Err(serde::de::Error::custom(format_args!("{word} is too short")))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_words_of_a_reader_do_not_tell_a_secret() {
+    let tool = windlass_core::tool_fn("login", "Logs in.", Effect::Once, |_: Login| async { Ok(()) });
+    let tool = unchecked(tool.with(|definition| definition.secret("pass/word"))).unwrap();
+    let told = async |args: Value| {
+        let error = tool.validate(&Args::from_value(args)).await.unwrap_err();
+        assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+        error.to_string()
+    };
+    let short = told(json!({ "user/name": "anna", "pass/word": "hunter2" })).await;
+    assert!(short.ends_with("- /pass~1word: could not be read as what the tool expects"), "{short}");
+    let panicked = told(json!({ "user/name": "anna", "pass/word": "hunter2!" })).await;
+    assert!(panicked.ends_with("it panicked: while its arguments were read"), "{panicked}");
+    let other = told(json!({ "user/name": 7, "pass/word": "fine" })).await;
+    assert!(other.contains("/user~1name: invalid type: integer `7`, expected a string"), "{other}");
 }
