@@ -29,7 +29,7 @@ pub enum Outcome {
 /// The most bytes of error detail that a record keeps, beside a note that says how many are missing.
 pub const MAX_ERROR_BYTES: usize = 16 << 10;
 
-/// How an announced call ended: what [`ToolCall::settle`] adds to the announcement.
+/// How an announced call ended: what [`ToolCall::settle`](super::ToolCall::settle) adds to the announcement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settlement {
     pub(super) at: Timestamp,

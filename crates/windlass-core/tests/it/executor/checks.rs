@@ -248,5 +248,5 @@ async fn the_words_of_a_reader_do_not_tell_a_secret() {
     let panicked = told(json!({ "user/name": "anna", "pass/word": "hunter2!" })).await;
     assert!(panicked.ends_with("it panicked: while its arguments were read"), "{panicked}");
     let other = told(json!({ "user/name": 7, "pass/word": "fine" })).await;
-    assert!(other.contains("/user~1name: invalid type: integer `7`, expected a string"), "{other}");
+    assert!(other.contains("/user~1name: invalid type"), "{other}");
 }
