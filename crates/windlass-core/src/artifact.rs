@@ -16,7 +16,8 @@ use crate::tool::Tool;
 ///
 /// `name` is the same every time, not empty, and stands for one meaning within a program. `forge` is pure:
 /// the same calls give tools with the same descriptions. It is asked only with calls whose results are of
-/// this type and that are no answers of artifact tools themselves; without such a call it is not asked.
+/// this type and that are no answers of artifact tools themselves; without such a call it is not asked. So far
+/// nobody asks: only the name counts.
 ///
 /// ```
 /// use std::sync::Arc;

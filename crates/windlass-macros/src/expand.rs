@@ -93,11 +93,15 @@ pub(crate) fn bare(mut ty: &Type) -> &Type {
     }
 }
 
+fn is_named(path: &syn::TypePath, name: &str) -> bool {
+    path.path.segments.last().is_some_and(|last| last.ident == name)
+}
+
 /// True for `&ToolContext`.
 fn is_context(ty: &Type) -> bool {
     let Type::Reference(reference) = bare(ty) else { return false };
     let Type::Path(path) = bare(&reference.elem) else { return false };
-    path.path.segments.last().is_some_and(|last| last.ident == "ToolContext")
+    is_named(path, "ToolContext")
 }
 
 fn take_parameter(input: &mut syn::PatType) -> Result<Parameter> {
@@ -144,6 +148,13 @@ fn take_parameter(input: &mut syn::PatType) -> Result<Parameter> {
         Type::ImplTrait(ty) => Err(Error::new_spanned(
             ty,
             "a tool has one schema, so an argument has one type; write it instead of `impl …`",
+        )),
+        Type::Path(path) if is_named(path, "ToolContext") => {
+            Err(Error::new_spanned(path, "the context is borrowed: write `&ToolContext`"))
+        }
+        Type::Path(path) if is_named(path, "Arc") || is_named(path, "Rc") => Err(Error::new_spanned(
+            path,
+            "a model cannot send this; state is borrowed: write `&T` instead of `Arc<T>`",
         )),
         ty => {
             let ty = ty.clone();

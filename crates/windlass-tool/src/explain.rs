@@ -83,6 +83,16 @@ impl<'a> Scene<'a> {
                     );
                 }
             }
+            ValidationErrorKind::FalseSchema
+                if error.schema_path().as_str().ends_with("/additionalProperties")
+                    && self.value.pointer(place).is_some_and(Value::is_object) =>
+            {
+                let names = self.value.pointer(place).and_then(Value::as_object).into_iter().flatten();
+                for (name, _) in names.take(MAX_FAULTS.saturating_sub(problems.len())) {
+                    let place = format!("{place}/{}", escaped(name));
+                    self.say(&place, "is not an argument; there are none".to_owned(), problems);
+                }
+            }
             ValidationErrorKind::PropertyNames { error: inner } => {
                 let name = inner.instance().as_str().unwrap_or_default();
                 let wanted = self.around(inner).and_then(|schema| name_limits(self.schema, schema));
@@ -98,8 +108,10 @@ impl<'a> Scene<'a> {
 
     /// Adds a problem. One inside a secret is told about the secret as a whole: names are part of it.
     fn say(&self, place: &str, message: String, problems: &mut Vec<Problem>) {
-        let place = self.secret(place).map_or(place.to_owned(), |name| format!("/{}", escaped(name)));
-        problems.push(Problem::at(place, message));
+        let Some(name) = self.secret(place) else { return problems.push(Problem::at(place, message)) };
+        // What stands for a secret would look like what was sent.
+        let told = message.strip_suffix(SECRET).and_then(|message| message.strip_suffix(", got "));
+        problems.push(Problem::at(format!("/{}", escaped(name)), told.unwrap_or(&message)));
     }
 
     /// The secret argument that a place lies in.

@@ -189,7 +189,7 @@ impl ToolRegistry {
 
 fn collision(name: &str) -> Error {
     let message = format!(
-        "there are two tools named `{name}`; rename one of them, or say with `onCollision` which one counts"
+        "there are two tools named `{name}`; rename one of them, or merge registries, where `on_collision` decides"
     );
     Error::new(Code::ToolAlreadyRegistered, message)
 }

@@ -180,7 +180,8 @@ impl Session {
         self.open.log.entries(after)
     }
 
-    /// What a model would read of this session so far, in order, without the instructions.
+    /// What was said in this session so far, in order, without the instructions. A model reads what others wrote
+    /// in it as a quotation, which [`render`] makes when it is asked.
     pub fn transcript(&self) -> Vec<TranscriptMessage> {
         lock(&self.open.transcript).clone()
     }

@@ -7,7 +7,8 @@ use super::{Definition, Refusal, ToolContext, ToolError, TypedTool};
 /// A tool that answers a question about a result that exists.
 ///
 /// Its text is the answer itself: it is not kept as another artifact, so nobody can ask about it in turn,
-/// and its record is marked `fromArtifactTool`. Such a tool has no artifact type; declaring one is an error.
+/// and its record is marked `fromArtifactTool`. Such a tool has no artifact type; declaring one is an error. So far
+/// this only marks the record: handlers have no way to read the results of other calls yet.
 ///
 /// ```
 /// use windlass_core::{ArtifactTool, Effect, tool_fn};

@@ -97,7 +97,8 @@ impl ToolContext {
         self.host.progressed(ExecutionProgress::new(tool, start.call_id, id, progress));
     }
 
-    /// Begins a result that is written as it comes, and so may be larger than memory:
+    /// Begins a result that is written as it comes. What the spool does with it is the spool's: in memory it is
+    /// bounded like any other result, and the model is shown as much of it.
     ///
     /// ```
     /// # use windlass_core::{ArtifactRef, ToolContext, ToolError};

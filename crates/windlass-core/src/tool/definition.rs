@@ -157,7 +157,8 @@ pub struct Definition {
     pub artifact_type: Option<Arc<dyn ArtifactType>>,
     /// True if it goes when its dispatch ends.
     pub ephemeral: bool,
-    /// True if its results are the author's own words, not those of others.
+    /// True if its results are the author's own words, not those of others, which a model reads as a quotation:
+    /// `> ` before each line.
     pub trusted: bool,
     /// What happens when it joins a tool of the same name.
     pub on_collision: OnCollision,
@@ -171,14 +172,15 @@ pub struct Definition {
     pub approval: Approval,
     /// The arguments that say where something goes.
     pub destination: BTreeSet<Cow<'static, str>>,
-    /// The arguments that only the handler, the store and the model itself may see: errors never quote them, and
-    /// in events they are blanked out.
+    /// The arguments that only the handler, the store and the model itself may see: the kit's errors never quote
+    /// them, and in events they are blanked out. What an author writes into an error is shown as it is written.
     pub secret: BTreeSet<Cow<'static, str>>,
     /// Whether it runs beside other calls.
     pub concurrency: Concurrency,
     /// How long one run may take.
     pub timeout: Duration,
-    /// Whether its results stand in the conversation themselves, if the author has an opinion.
+    /// Whether its results stand in the conversation themselves, if the author has an opinion. It is written into
+    /// the record; so far the content is shown either way.
     pub inline: Option<bool>,
     /// True if its handler blocks the thread that it runs on.
     pub blocking: bool,

@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::erased::{Admitted, Running, Work};
 use super::refusal::Reason;
 use super::{
-    CallError, Effect, ExecutionEnd, ExecutionProgress, ExecutionStart, Refusal, Scope, Tool, ToolContext,
-    ToolError, ToolOutput, Values,
+    CallError, Disposition, Effect, ExecutionEnd, ExecutionProgress, ExecutionStart, Refusal, Scope, Tool,
+    ToolContext, ToolError, ToolOutput, Values,
 };
 use crate::cancel::{Cancel, Cancelled};
 use crate::entropy::Entropy;
@@ -178,7 +178,12 @@ impl<H: Host> Executor<H> {
     /// The handler returned an error.
     fn failed(&self, error: ToolError) -> CallError {
         let disposition = error.disposition();
-        let mut wrapped = Error::new(Code::ToolDownstream, format!("`{}` failed: {error}", self.tool.name()));
+        let name = self.tool.name();
+        let message = match disposition {
+            Disposition::Retry => format!("`{name}` asks to be called again: {error}"),
+            Disposition::Failed | Disposition::Abort => format!("`{name}` failed: {error}"),
+        };
+        let mut wrapped = Error::new(Code::ToolDownstream, message);
         if let Some(cause) = error.into_cause() {
             if super::error::is_transient(&cause) {
                 wrapped = wrapped.transient();

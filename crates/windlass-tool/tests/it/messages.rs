@@ -131,3 +131,12 @@ fn an_enumeration_with_descriptions_is_listed_like_any_other() {
     let expected = "/mode: expected one of \"fast\", \"slow\", \"slower\", got \"now\"";
     assert_eq!(problems(&schema, &json!({ "mode": "now" })), [expected]);
 }
+
+#[test]
+fn a_tool_without_arguments_names_what_it_does_not_take() {
+    let schema = InputSchema::compile(json!({ "type": "object", "additionalProperties": false })).unwrap();
+    assert_eq!(
+        problems(&schema, &json!({ "a": 1, "b/c": 2 })),
+        ["/a: is not an argument; there are none", "/b~1c: is not an argument; there are none",]
+    );
+}

@@ -292,7 +292,7 @@ async fn what_a_handler_reports_is_wrapped_with_cause_and_disposition() {
         (
             Behaviour::AsksForARetry,
             Disposition::Retry,
-            &["E_TOOL_DOWNSTREAM_ERROR: `weather` failed: name a city, not a country"],
+            &["E_TOOL_DOWNSTREAM_ERROR: `weather` asks to be called again: name a city, not a country"],
         ),
         (
             Behaviour::AsksToAbort,
