@@ -27,7 +27,7 @@ fn about(token: Value) -> Value {
 #[test]
 fn a_problem_with_a_secret_does_not_quote_it() {
     let lines = assert_hidden(about(json!({ "type": "integer" })), &json!({ "token": MARK }));
-    assert_eq!(lines, r#"- /token: expected an integer"#);
+    assert_eq!(lines, "- /token: expected an integer");
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn nothing_inside_a_secret_is_quoted_and_its_names_are_part_of_it() {
         lines,
         [
             r#"- /n: expected an integer, got "x""#,
-            r#"- /token: expected at most 1 item"#,
+            "- /token: expected at most 1 item",
             r#"- /token: expected one of "a""#,
             "- /token: is not allowed as a name: a name is a string (at most 4 characters)",
             "- /token: is not an argument; there are `list`",
