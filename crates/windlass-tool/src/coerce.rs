@@ -15,11 +15,14 @@ use serde_json::Value;
 use windlass_core::{Problem, json};
 
 use crate::keyword::{escaped, unescaped};
-use crate::meter::{Faults, Metered};
+use crate::meter::{Faults, Metered, Verdict};
 
 /// How often arguments are repaired and validated again. A second round is needed where the first one
 /// changed which schemas apply.
 pub const MAX_ROUNDS: usize = 8;
+
+/// Of how many repairs each is asked whether it was needed.
+const MAX_DOUBTED: usize = 8;
 
 /// The most significant digits of a decimal that a double keeps for certain.
 const SAFE_DIGITS: usize = 15;
@@ -40,6 +43,7 @@ pub(crate) fn repair(
 ) -> Repaired {
     let mut given_up = HashSet::new();
     let mut regrets = Vec::new();
+    let mut kept: BTreeMap<String, Before> = BTreeMap::new();
     let mut faults = validator.faults(value);
     for _ in 0..MAX_ROUNDS {
         // What is known in part cannot be repaired: what is not known may be about the same places.
@@ -68,9 +72,26 @@ pub(crate) fn repair(
             }
             given_up.insert(place);
         }
+        kept.extend(done);
         faults = if is_settled { after } else { validator.faults(value) };
     }
+    if faults.errors.is_empty() && faults.is_whole && (2..=MAX_DOUBTED).contains(&kept.len()) {
+        spare(validator, value, kept);
+    }
     Repaired { faults, regrets }
+}
+
+/// Takes back the repairs that others made needless: a value fits, and still does without them.
+fn spare(validator: &Metered, value: &mut Value, kept: BTreeMap<String, Before>) {
+    for (place, before) in kept {
+        let repaired = value.pointer(&place).cloned();
+        undo(value, &place, before);
+        if validator.verdict(value) == Verdict::Fits {
+            continue;
+        }
+        let repair = repaired.map_or(Repair::Remove, Repair::Replace);
+        apply(value, &place, repair);
+    }
 }
 
 /// What can be done about a place.
@@ -187,7 +208,11 @@ fn number(text: &str) -> Option<Value> {
     let is_integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
     let digits = text.split(['e', 'E']).next().unwrap_or_default().trim_matches(['-', '0', '.']);
     let significant = digits.bytes().filter(u8::is_ascii_digit).count();
-    let is_lossless = if is_integer { value.is_i64() || value.is_u64() } else { significant <= SAFE_DIGITS };
+    // Near zero a double keeps fewer digits, and in the end none.
+    let is_kept =
+        value.as_f64().is_some_and(|number| number.is_normal() || (number == 0.0 && significant == 0));
+    let is_lossless =
+        if is_integer { value.is_i64() || value.is_u64() } else { significant <= SAFE_DIGITS && is_kept };
     is_lossless.then_some(value)
 }
 

@@ -51,6 +51,8 @@ struct Limits {
     steps: u64,
     search_steps: u64,
     faults: usize,
+    /// How many patterns may read one name of a property at most.
+    patterns_per_name: u64,
 }
 
 /// A validator whose every run is bounded.
@@ -64,11 +66,11 @@ pub(crate) struct Metered {
 
 impl Metered {
     /// Bounds the runs of a validator, each of whose errors copies at most `copied` bytes of its schema.
-    pub(crate) fn new(validator: Validator<Counted>, copied: usize) -> Self {
+    pub(crate) fn new(validator: Validator<Counted>, copied: usize, patterns_per_name: u64) -> Self {
         let faults = MAX_FAULTS.min(MAX_COPIED_BYTES / copied.max(1));
         Self {
             validator,
-            limits: Limits { steps: MAX_STEPS, search_steps: MAX_SEARCH_STEPS, faults },
+            limits: Limits { steps: MAX_STEPS, search_steps: MAX_SEARCH_STEPS, faults, patterns_per_name },
             #[cfg(test)]
             runs: std::sync::atomic::AtomicUsize::new(0),
         }
@@ -89,7 +91,7 @@ impl Metered {
     /// Whether a value fits.
     pub(crate) fn verdict(&self, value: &Value) -> Verdict {
         self.count_run();
-        let meter = Meter::new(self.limits.steps, self.limits.faults);
+        let meter = Meter::new(self.limits.steps, self.limits.faults, self.limits.patterns_per_name);
         let is_valid = self.validator.is_valid(Seen::Value(value, &meter));
         match (meter.is_spent(), is_valid) {
             (true, _) => Verdict::TooMuch,
@@ -101,7 +103,7 @@ impl Metered {
     /// What is wrong with a value.
     pub(crate) fn faults(&self, value: &Value) -> Faults {
         self.count_run();
-        let meter = Meter::new(self.limits.search_steps, self.limits.faults);
+        let meter = Meter::new(self.limits.search_steps, self.limits.faults, self.limits.patterns_per_name);
         let errors = self.validator.iter_errors(Seen::Value(value, &meter)).map(ValidationError::to_owned);
         if !meter.is_spent() {
             return Faults { errors: errors.collect(), is_whole: true };
@@ -135,11 +137,18 @@ pub(crate) struct Meter {
     max_faults: usize,
     faults: Cell<usize>,
     spent_at: Cell<Option<usize>>,
+    patterns_per_name: u64,
 }
 
 impl Meter {
-    fn new(steps: u64, max_faults: usize) -> Self {
-        Self { steps: Cell::new(steps), max_faults, faults: Cell::new(0), spent_at: Cell::new(None) }
+    fn new(steps: u64, max_faults: usize, patterns_per_name: u64) -> Self {
+        Self {
+            steps: Cell::new(steps),
+            max_faults,
+            faults: Cell::new(0),
+            spent_at: Cell::new(None),
+            patterns_per_name,
+        }
     }
 
     /// Takes steps; false if there are none left.

@@ -109,19 +109,61 @@ impl InputSchema {
             return Err(self.rejection(vec![Problem::at("", message)]));
         }
         let filled = self.fill(&mut value)?;
-        match self.validator.verdict(&value) {
-            Verdict::Fits => {}
+        let value = match self.validator.verdict(&value) {
+            Verdict::Fits => value,
             Verdict::TooMuch => return Err(self.too_much()),
-            Verdict::Refused => {
-                self.withdraw_harmful(&mut value, filled);
-                self.repair(&mut value)?;
-            }
-        }
+            Verdict::Refused => self.mend(args, value, filled)?,
+        };
         match value {
             Value::Object(map) => Ok(map),
             // The schema is of type `object`, and repairs leave an object one.
             _ => Err(self.rejection(vec![Problem::at("", "expected an object")])),
         }
+    }
+
+    /// Arguments that were refused with their defaults filled in, made to fit.
+    fn mend(&self, args: &Map<String, Value>, mut value: Value, filled: Filled) -> Result<Value, Rejection> {
+        let mut sent = Value::Object(args.clone());
+        // What fits as it was sent is not changed because of a default.
+        if !filled.places.is_empty() && self.validator.verdict(&sent) == Verdict::Fits {
+            return Ok(self.with_harmless(sent, value, filled));
+        }
+        // First without defaults: one of them may be about a value that is only now being repaired.
+        if self.has_defaults {
+            let repaired = coerce::repair(&self.validator, &mut sent, |_, _| Vec::new());
+            let mut whole = sent.clone();
+            let filled = self.fill(&mut whole)?;
+            if self.validator.verdict(&whole) == Verdict::Fits {
+                return Ok(whole);
+            }
+            if repaired.faults.errors.is_empty() && repaired.faults.is_whole {
+                return Ok(self.with_harmless(sent, whole, filled));
+            }
+        }
+        self.withdraw_harmful(&mut value, filled);
+        self.repair(&mut value)?;
+        Ok(value)
+    }
+
+    /// A value that fits, with as many of its defaults as leave it so.
+    fn with_harmless(&self, fitting: Value, mut whole: Value, filled: Filled) -> Value {
+        let places = filled.places.clone();
+        let defaults: Vec<_> = places.iter().map(|place| whole.pointer(place).cloned()).collect();
+        self.withdraw_harmful(&mut whole, filled);
+        if self.validator.verdict(&whole) == Verdict::Fits {
+            return whole;
+        }
+        let mut kept = fitting;
+        if places.len() <= MAX_TRIED_AGAIN {
+            for (place, default) in places.iter().zip(defaults) {
+                let Some(default) = default else { continue };
+                default::put_back(&mut kept, place, default);
+                if self.validator.verdict(&kept) != Verdict::Fits {
+                    default::withdraw(&mut kept, place);
+                }
+            }
+        }
+        kept
     }
 
     /// Arguments that this schema accepts, if some are easily found.
@@ -185,10 +227,10 @@ impl InputSchema {
             return Err(self.refusal(value, &repaired.faults, repaired.regrets));
         }
         // What was left out may have a default, and a tag that is spelled right says whose defaults apply.
-        let filled = self.fill(value)?;
-        if !filled.places.is_empty() && self.validator.verdict(value) != Verdict::Fits {
-            self.withdraw_harmful(value, filled);
-        }
+        let mut whole = value.clone();
+        let filled = self.fill(&mut whole)?;
+        let is_whole = filled.places.is_empty() || self.validator.verdict(&whole) == Verdict::Fits;
+        *value = if is_whole { whole } else { self.with_harmless(value.take(), whole, filled) };
         Ok(())
     }
 

@@ -227,6 +227,10 @@ impl Parser<'_> {
         }
         let places = fraction.chars().filter(char::is_ascii_digit).count();
         let (exponent, end) = exponent(self.rest, end);
+        if digits.bytes().all(|digit| digit == b'0') {
+            self.advance(end);
+            return self.bounded(BigRational::zero());
+        }
         let scale = exponent.checked_sub(i64::try_from(places).unwrap_or(i64::MAX));
         let scale =
             scale.filter(|scale| scale.unsigned_abs() <= MAX_BITS / 3).ok_or_else(|| self.too_large())?;
@@ -273,7 +277,16 @@ impl Parser<'_> {
         let first = self.sum()?;
         let first = self.exact(first)?;
         let mut rest = Vec::new();
-        while self.operator(&[(",", ','), (";", ',')]).is_some() {
+        loop {
+            self.skip_space();
+            if is_thousands(self.rest) {
+                return Err(self.wrong(
+                    "a comma parts the numbers of a function; write 1000 or 1_000 for a thousand, or a space after the comma",
+                ));
+            }
+            if self.operator(&[(",", ','), (";", ',')]).is_none() {
+                break;
+            }
             let next = self.sum()?;
             rest.push(self.exact(next)?);
         }
@@ -320,6 +333,12 @@ impl Parser<'_> {
         }
         Ok(Number::Exact(value))
     }
+}
+
+/// Whether a text goes on like `,000`: a comma and just three digits, as some write thousands.
+fn is_thousands(rest: &str) -> bool {
+    let Some(after) = rest.strip_prefix(',') else { return false };
+    after.bytes().take_while(u8::is_ascii_digit).count() == 3
 }
 
 /// The exponent that follows a mantissa, and where it ends. A letter that no digit follows is none.
@@ -381,6 +400,9 @@ fn write_digits(f: &mut fmt::Formatter<'_>, value: &BigRational) -> fmt::Result 
         return write_decimal(f, value, places);
     }
     let places = usize::try_from(SHOWN_DIGITS - 1).unwrap_or(0);
+    // Rounded to these digits it may have become the next power of ten.
+    let shown = value / power_of_ten(first - SHOWN_DIGITS + 1);
+    let first = first + i64::from(shown.round().abs() >= power_of_ten(SHOWN_DIGITS));
     write_decimal(f, &(value / power_of_ten(first)), places)?;
     write!(f, "e{first}")
 }
@@ -453,6 +475,8 @@ mod tests {
             ("-100/7", "-100/7 ≈ -14.285714285714285714"),
             ("1e-30/3", "1/3000000000000000000000000000000 ≈ 3.3333333333333333333e-31"),
             ("10^25/3", "10000000000000000000000000/3 ≈ 3.3333333333333333333e24"),
+            ("(3*10^30-1)/3", "2999999999999999999999999999999/3 ≈ 1e30"),
+            ("0e99999 + 0.0", "0"),
             ("1/3 * 3", "1"),
             ("12345678901234567890 * 98765432109876543210", "1219326311370217952237463801111263526900"),
             ("6 × 7 − 2 ÷ 4", "41.5"),
@@ -514,6 +538,10 @@ mod tests {
                 "there is no \"sin\"; the functions are abs, ceil, floor, max, min, round and sqrt at character 1",
             ),
             ("abs(1, 2)", "abs takes one number at character 10"),
+            (
+                "max(1,000, 2)",
+                "a comma parts the numbers of a function; write 1000 or 1_000 for a thousand, or a space after the comma at character 6",
+            ),
             ("abs 1", "expected ( after the name of a function at character 5"),
             ("1 2", "expected an operator or the end, found '2' at character 3"),
             ("1e", "expected an operator or the end, found 'e' at character 2"),

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use super::Meter;
 
 /// How many bytes of a text are looked at in one step.
-const BYTES_PER_STEP: usize = 16;
+const BYTES_PER_STEP: usize = 4;
 
 /// The representation of values that are counted.
 pub(crate) struct Counted;
@@ -19,6 +19,13 @@ pub(crate) struct Counted;
 pub(crate) enum Seen<'a> {
     Value(&'a Value, &'a Meter),
     Name(&'a str),
+}
+
+impl Meter {
+    /// What it takes to look at a name, which is handed out without its meter: all patterns that may read it.
+    fn cost_of_name(&self, name: &str) -> u64 {
+        (name.len() / BYTES_PER_STEP) as u64 * self.patterns_per_name
+    }
 }
 
 impl<'a> Seen<'a> {
@@ -81,9 +88,9 @@ impl<'a> Node<'a, Counted> for Seen<'a> {
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        let text = self.text();
-        self.looks(text.map_or(0, str::len));
-        text.map(Cow::Borrowed)
+        let text = self.text()?;
+        // Once the meter is spent every text looks empty, or patterns would go on reading it.
+        Some(Cow::Borrowed(if self.looks(text.len()) { text } else { "" }))
     }
 
     fn as_number(&self) -> Option<&'a Number> {
@@ -114,7 +121,13 @@ impl<'a> Node<'a, Counted> for Seen<'a> {
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        self.looks(0);
+        let size = match expected {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.len() * BYTES_PER_STEP,
+            Value::Object(map) => map.len() * BYTES_PER_STEP,
+            _ => 0,
+        };
+        self.looks(size);
         match self {
             Self::Value(value, _) => cmp::equal(value, expected),
             Self::Name(name) => expected.as_str() == Some(name),
@@ -178,10 +191,11 @@ impl<'a> Iterator for MembersIter<'a> {
     type Item = (&'a str, Seen<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        if !self.meter.take(1) {
+        let (name, value) = self.rest.next()?;
+        if !self.meter.take(1 + self.meter.cost_of_name(name)) {
             return None;
         }
-        self.rest.next().map(|(name, value)| (name.as_str(), Seen::Value(value, self.meter)))
+        Some((name.as_str(), Seen::Value(value, self.meter)))
     }
 }
 

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::compile;
 
-const ENOUGH: Limits = Limits { steps: 1_000, search_steps: 1_000, faults: 100 };
+const ENOUGH: Limits = Limits { steps: 1_000, search_steps: 1_000, faults: 100, patterns_per_name: 1 };
 
 fn metered(schema: &Value, limits: Limits) -> Metered {
     Metered { limits, ..compile::validator(schema).unwrap() }

@@ -285,3 +285,68 @@ fn coercion_reaches_every_depth() {
     let got = json!({ "list": [{ "n": 1 }, { "n": 2, "on": true }], "maybe": { "n": 3, "on": false } });
     assert_eq!(check(&schema, &sent).unwrap(), got);
 }
+
+/// Whether other values fit depends on one that has a default.
+fn depends_on_mode() -> [InputSchema; 2] {
+    let conditional = json!({
+        "type": "object", "properties": { "mode": { "enum": ["a", "b"], "default": "a" } },
+        "if": { "properties": { "mode": { "const": "a" } }, "required": ["mode"] },
+        "then": { "properties": { "other": { "type": "integer" } } },
+    });
+    let dependent = json!({
+        "type": "object", "properties": { "mode": { "type": "integer", "default": 1 } },
+        "dependentSchemas": { "mode": { "properties": { "other": { "type": "integer" } } } },
+    });
+    [conditional, dependent].map(|schema| InputSchema::compile(schema).unwrap())
+}
+
+#[test]
+fn a_default_that_makes_something_else_wrong_is_not_filled_in() {
+    for schema in depends_on_mode() {
+        for sent in [json!({ "mode": "", "other": "x" }), json!({ "mode": null, "other": "x" })] {
+            assert_eq!(check(&schema, &sent).unwrap(), json!({ "other": "x" }), "{sent}");
+        }
+        // What fits as it was sent stays as it was sent.
+        for sent in [json!({ "other": "x" }), json!({ "other": "5" })] {
+            assert_eq!(check(&schema, &sent).unwrap(), sent);
+        }
+        assert!(check(&schema, &json!({ "other": 5 })).unwrap().get("mode").is_some());
+    }
+}
+
+#[test]
+fn a_repair_that_another_one_makes_needless_is_taken_back() {
+    let schema = InputSchema::compile(json!({
+        "type": "object", "properties": { "k": { "type": "integer" } },
+        "if": { "properties": { "k": { "type": "string" } } },
+        "then": { "properties": { "v": { "type": "integer" } } },
+    }))
+    .unwrap();
+    assert_eq!(check(&schema, &json!({ "k": "1", "v": "2" })).unwrap(), json!({ "k": 1, "v": "2" }));
+    assert_eq!(check(&schema, &json!({ "k": "1", "v": "" })).unwrap(), json!({ "k": 1, "v": "" }));
+}
+
+#[test]
+fn a_default_belongs_to_the_branch_that_a_repaired_tag_chooses() {
+    let schema = InputSchema::compile(json!({
+        "type": "object",
+        "oneOf": [
+            { "properties": { "tag": { "const": 1 } } },
+            { "properties": { "tag": { "type": "integer", "minimum": 2 }, "z": { "default": 7 } } },
+        ],
+        "required": ["tag"],
+    }))
+    .unwrap();
+    assert_eq!(check(&schema, &json!({ "tag": "1" })).unwrap(), json!({ "tag": 1 }));
+    assert_eq!(check(&schema, &json!({ "tag": "2" })).unwrap(), json!({ "tag": 2, "z": 7 }));
+}
+
+#[test]
+fn a_required_argument_with_a_default_is_filled_in_beside_a_repair() {
+    let schema = InputSchema::compile(json!({
+        "type": "object", "required": ["n", "m"],
+        "properties": { "n": { "type": "integer" }, "m": { "type": "integer", "default": 3 } },
+    }))
+    .unwrap();
+    assert_eq!(check(&schema, &json!({ "n": "1" })).unwrap(), json!({ "n": 1, "m": 3 }));
+}

@@ -239,3 +239,17 @@ fn arguments_of_any_depth_that_can_be_read_can_be_checked() {
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(json::MAX_DEPTH - 1), "]".repeat(json::MAX_DEPTH - 1));
     assert!(check(&schema, &json::read(&deep).unwrap()).is_ok());
 }
+
+#[test]
+fn many_patterns_over_one_long_text_or_name_come_to_an_end() {
+    let patterns: Vec<_> =
+        (0..3_000).map(|n| json!({ "pattern": format!("[ab][ac][a-m]{{3}}q{n}") })).collect();
+    let none = json!({ "not": { "anyOf": patterns } });
+    let long = "a".repeat(4 << 20);
+    let value = InputSchema::compile(json!({ "type": "object", "properties": { "a": none } })).unwrap();
+    let refused = check(&value, &json!({ "a": long })).unwrap_err();
+    assert!(refused.problems()[0].message.contains("steps to check"), "{refused:?}");
+    let name = InputSchema::compile(json!({ "type": "object", "propertyNames": none })).unwrap();
+    let refused = check(&name, &Value::Object(Map::from_iter([(long, json!(1))]))).unwrap_err();
+    assert!(refused.problems()[0].message.contains("steps to check"), "{refused:?}");
+}
