@@ -8,6 +8,7 @@
 
 mod coercion;
 mod defaults;
+mod dependent;
 mod examples;
 mod fixtures;
 mod follow;
