@@ -124,11 +124,8 @@ impl InputSchema {
     /// Arguments that were refused with their defaults filled in, made to fit.
     fn mend(&self, args: &Map<String, Value>, mut value: Value, filled: Filled) -> Result<Value, Rejection> {
         let mut sent = Value::Object(args.clone());
-        // What fits as it was sent is not changed because of a default.
-        if !filled.places.is_empty() && self.validator.verdict(&sent) == Verdict::Fits {
-            return Ok(self.with_harmless(sent, value, filled));
-        }
-        // First without defaults: one of them may be about a value that is only now being repaired.
+        // First without defaults: what fits as it was sent is not changed because of one, and one may be about a
+        // value that is only now being repaired.
         if self.has_defaults {
             let repaired = coerce::repair(&self.validator, &mut sent, |_, _| Vec::new());
             let mut whole = sent.clone();

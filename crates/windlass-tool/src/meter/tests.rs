@@ -85,3 +85,13 @@ fn the_more_an_error_copies_the_fewer_are_kept() {
     let found = compile::validator(&large).unwrap().faults(&json!(vec!["x"; MAX_FAULTS]));
     assert_eq!((found.errors.len(), found.is_whole), (MAX_COPIED_BYTES / 100_017, false));
 }
+
+#[test]
+fn once_the_meter_is_spent_a_text_looks_empty() {
+    use jsonschema::json::Node as _;
+    let (text, meter) = (json!("a text of many letters"), Meter::new(6, 1, 1));
+    let shown = || Seen::Value(&text, &meter).as_string().map(std::borrow::Cow::into_owned);
+    assert_eq!(shown().as_deref(), Some("a text of many letters"));
+    assert_eq!(shown().as_deref(), Some(""));
+    assert!(meter.is_spent());
+}

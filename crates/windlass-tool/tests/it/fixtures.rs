@@ -237,6 +237,8 @@ pub(crate) fn coercions() -> Vec<Fixture> {
         ("an integer as a fraction", "integer", "5.0"),
         ("more digits than a double has", "number", "0.12345678901234567890"),
         ("past a double", "number", "1e400"),
+        ("too near to zero", "number", "1e-400"),
+        ("digits lost near zero", "number", "1.23456789012345e-320"),
         ("not a number", "number", "NaN"),
         ("a capital letter", "boolean", "True"),
         ("yes", "boolean", "yes"),
