@@ -2,6 +2,7 @@
 
 mod inline;
 mod rendering;
+mod rest;
 mod translate;
 mod words;
 
@@ -9,7 +10,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-pub use inline::{MAX_INLINED_DEPTH, MAX_UNFOLDED};
+pub use inline::{MAX_INLINED_DEPTH, MAX_REFERENCES, MAX_UNFOLDED};
 pub use words::MAX_WORDS_BYTES;
 
 /// The most bytes that a rendered schema has, in canonical JSON. References are written out in place where a

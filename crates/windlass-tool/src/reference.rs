@@ -47,6 +47,13 @@ pub(crate) fn outside(schema: &Value) -> Option<&str> {
     None
 }
 
+/// Pointer to the first schema inside another one that has an `$id`: references below it start there, not at
+/// the root, and [`target`] knows only the root.
+pub(crate) fn embedded(root: &Value) -> Option<String> {
+    let inner = every_schema(root).into_iter().skip(1);
+    inner.into_iter().find(|(_, schema)| schema.get("$id").is_some()).map(|(pointer, _)| pointer)
+}
+
 /// Where references of a schema may lead. Anchors and embedded resources make that more than one place:
 /// for a bound it is enough to know all of them.
 pub(crate) struct Targets<'a> {

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 use windlass_core::{canonical, json};
 
-use super::inline::{DEPENDS, MAX_INLINED_DEPTH, MAX_UNFOLDED, merge};
+use super::inline::{DEPENDS, Left, MAX_INLINED_DEPTH, MAX_REFERENCES, MAX_UNFOLDED, merge};
 use super::translate::is_texts;
-use super::words::sentence;
+use super::words::{sentence, sentence_of_rest};
 use super::{Enums, FULL, MAX_RENDERED_BYTES, References, Rendered, Subset, Warning};
-use crate::keyword::{Holds, escaped, holds};
-use crate::reference::target;
+use crate::keyword::{About, Holds, escaped, holds};
+use crate::reference::{embedded, target};
 
 /// Keywords that say nothing about values and nothing to a reader.
 pub(super) const BOOKKEEPING: [&str; 7] =
@@ -24,7 +24,14 @@ pub(super) fn render(schema: &Value, subset: &Subset) -> Rendered {
     if json::is_deeper_than(schema, json::MAX_DEPTH) {
         return left_out(format!("are left out: the schema is deeper than {} levels", json::MAX_DEPTH));
     }
-    let mut rendering = Rendering { root: schema, subset, warnings: Vec::new(), open: Vec::new(), spent: 0 };
+    let mut rendering = Rendering {
+        root: schema,
+        has_embedded: embedded(schema).is_some(),
+        subset,
+        warnings: Vec::new(),
+        open: Vec::new(),
+        spent: 0,
+    };
     let rendered = rendering.schema(schema, "", 0);
     let mut warnings = rendering.warnings;
     if canonical(&rendered).len() > MAX_RENDERED_BYTES {
@@ -43,6 +50,8 @@ fn left_out(message: String) -> Rendered {
 
 pub(super) struct Rendering<'a> {
     root: &'a Value,
+    /// Whether a schema inside has its own `$id`: then nobody knows where a reference starts.
+    has_embedded: bool,
     pub(super) subset: &'a Subset,
     warnings: Vec<Warning>,
     /// The definitions being written out around this place, by address.
@@ -55,6 +64,8 @@ pub(super) struct Rendering<'a> {
 pub(super) struct Draft<'p> {
     pub(super) map: Map<String, Value>,
     pub(super) place: &'p str,
+    /// How many references were written out into it.
+    references: usize,
     /// By keyword, so that they come in the same order in every build.
     pub(super) sentences: Vec<(String, String)>,
 }
@@ -71,7 +82,7 @@ impl Rendering<'_> {
             _ => return json!({}),
         };
         let opened = self.open.len();
-        let mut draft = Draft { map, place, sentences: Vec::new() };
+        let mut draft = Draft { map, place, references: 0, sentences: Vec::new() };
         self.flatten(&mut draft, depth);
         self.translate(&mut draft, depth);
         let rendered = self.finish(draft, depth);
@@ -95,6 +106,12 @@ impl Rendering<'_> {
         while let Some(Value::Array(parts)) = draft.map.remove("allOf") {
             for part in parts {
                 match part {
+                    // References inside would start elsewhere without the `$id`.
+                    Value::Object(part)
+                        if part.contains_key("$id") && self.subset.references == References::Kept =>
+                    {
+                        self.say(draft, "allOf", &json!([part]));
+                    }
                     Value::Object(mut part) => {
                         let reference = part.remove("$ref");
                         self.add(draft, part);
@@ -109,25 +126,38 @@ impl Rendering<'_> {
         }
     }
 
-    /// Writes what a reference names in its place, as far as it may be.
+    /// Writes what a reference names in its place, and what that refers to in turn, as far as it may be.
     pub(super) fn inline(&mut self, draft: &mut Draft<'_>, reference: &Value, depth: usize) {
-        let Some(found) = target(self.root, &json!({ "$ref": reference })) else {
-            return self.say(draft, "$ref", reference);
+        let mut next = self.inline_one(draft, reference, depth);
+        while let Some(reference) = next {
+            next = self.inline_one(draft, &reference, depth);
+        }
+    }
+
+    /// Writes what a reference names in its place; what that refers to is given back.
+    fn inline_one(&mut self, draft: &mut Draft<'_>, reference: &Value, depth: usize) -> Option<Value> {
+        let found = target(self.root, &json!({ "$ref": reference })).filter(|_| !self.has_embedded);
+        let Some(found) = found else {
+            self.say(draft, "$ref", reference);
+            return None;
         };
         let address = std::ptr::from_ref(found).addr();
         // Measuring is work too: once nothing more may be written out, nothing more is measured.
         if self.spent <= MAX_RENDERED_BYTES {
             self.spent = self.spent.saturating_add(canonical(found).len());
         }
-        let times = self.open.iter().filter(|open| **open == address).count();
-        if times >= MAX_UNFOLDED || depth > MAX_INLINED_DEPTH || self.spent > MAX_RENDERED_BYTES {
+        draft.references += 1;
+        let is_past =
+            depth > MAX_INLINED_DEPTH || draft.references > MAX_REFERENCES || self.spent > MAX_RENDERED_BYTES;
+        if is_past || self.open.iter().filter(|open| **open == address).count() >= MAX_UNFOLDED {
             if let Some(kind) = found.get("type").filter(|kind| kind.is_string()) {
                 draft.map.entry("type").or_insert(kind.clone());
             }
             let name = reference.as_str().and_then(|text| text.rsplit('/').next()).unwrap_or_default();
             let sentence = format!("Like `{name}` around it, and so on.");
             draft.sentences.push(("$ref".to_owned(), sentence));
-            return self.warn(draft.place, "$ref", "is not written out any further");
+            self.warn(draft.place, "$ref", "is not written out any further");
+            return None;
         }
         self.open.push(address);
         match found {
@@ -135,13 +165,12 @@ impl Rendering<'_> {
                 let mut map = map.clone();
                 let inner = map.remove("$ref");
                 self.add(draft, map);
-                if let Some(reference) = inner {
-                    self.inline(draft, &reference, depth);
-                }
+                return inner;
             }
             Value::Bool(false) => self.say(draft, "not", &json!({})),
             _ => {}
         }
+        None
     }
 
     /// Adds what another schema says about the same value.
@@ -155,8 +184,8 @@ impl Rendering<'_> {
                 other.remove(keyword);
             }
         }
-        for (keyword, value) in merge(&mut draft.map, other) {
-            self.say(draft, &keyword, &value);
+        for left in merge(&mut draft.map, other) {
+            self.tell(draft, &left);
         }
     }
 
@@ -172,12 +201,14 @@ impl Rendering<'_> {
             .map(|(keyword, _)| keyword.clone())
             .collect();
         let present: BTreeSet<String> = map.keys().cloned().collect();
+        let is_evaluated_elsewhere = draft.sentences.iter().any(|(keyword, _)| evaluates(keyword))
+            || present.difference(&sent).any(|keyword| evaluates(keyword));
         let mut rendered = Map::new();
         for (keyword, value) in map {
             // Without the other one it would say something else.
             let is_alone = DEPENDS.iter().any(|(about, other)| {
                 *about == keyword && present.contains(*other) && !sent.contains(*other)
-            });
+            }) || (is_evaluated_elsewhere && keyword.starts_with("unevaluated"));
             if sent.contains(&keyword) && !is_alone {
                 let value = self.value(&keyword, value, draft.place, depth);
                 rendered.insert(keyword, value);
@@ -235,8 +266,14 @@ impl Rendering<'_> {
 
     /// Puts a keyword into words.
     pub(super) fn say(&mut self, draft: &mut Draft<'_>, keyword: &str, value: &Value) {
-        let says_nothing = match keyword {
-            "additionalProperties" | "unevaluatedItems" | "unevaluatedProperties" => {
+        let left = Left { keyword: keyword.to_owned(), value: value.clone(), except: None };
+        self.tell(draft, &left);
+    }
+
+    /// Puts what is left of a schema into words.
+    fn tell(&mut self, draft: &mut Draft<'_>, Left { keyword, value, except }: &Left) {
+        let says_nothing = match keyword.as_str() {
+            "additionalProperties" | "items" | "unevaluatedItems" | "unevaluatedProperties" => {
                 value == &Value::Bool(true)
             }
             "deprecated" | "readOnly" | "uniqueItems" | "writeOnly" => value == &Value::Bool(false),
@@ -246,8 +283,11 @@ impl Rendering<'_> {
             return;
         }
         let value = self.without_references(keyword, value);
-        let (sentence, is_whole) = sentence(keyword, &value);
-        draft.sentences.push((keyword.to_owned(), sentence));
+        let (sentence, is_whole) = match except {
+            Some(except) => sentence_of_rest(keyword, &value, except),
+            None => sentence(keyword, &value),
+        };
+        draft.sentences.push((keyword.clone(), sentence));
         self.warn(
             draft.place,
             keyword,
@@ -263,6 +303,7 @@ impl Rendering<'_> {
         let inlined = Subset { references: References::Inlined, ..FULL };
         let mut inner = Rendering {
             root: self.root,
+            has_embedded: self.has_embedded,
             subset: &inlined,
             warnings: Vec::new(),
             open: self.open.clone(),
@@ -279,5 +320,14 @@ impl Rendering<'_> {
             keyword: keyword.to_owned(),
             message: message.to_owned(),
         });
+    }
+}
+
+/// Whether a keyword can be what keeps a property or an item from being unevaluated.
+fn evaluates(keyword: &str) -> bool {
+    match keyword {
+        "$dynamicRef" | "$ref" => true,
+        "not" | "propertyNames" | "unevaluatedItems" | "unevaluatedProperties" => false,
+        _ => holds(keyword).is_some_and(|(_, about)| about != About::Nothing),
     }
 }

@@ -39,6 +39,20 @@ pub(crate) fn sentence(keyword: &str, value: &Value) -> (String, bool) {
         ("unevaluatedItems", Value::Bool(false)) => "No other items.".to_owned(),
         _ => format!("`{keyword}`: {json}"),
     };
+    shortened(text)
+}
+
+/// A sentence that says what a keyword says about the rest, except for what is named, and whether it says all
+/// of it.
+pub(crate) fn sentence_of_rest(keyword: &str, value: &Value, except: &str) -> (String, bool) {
+    let (one, many) = if keyword == "items" { ("item", "items") } else { ("property", "properties") };
+    shortened(match value {
+        Value::Bool(false) => format!("No {many}{except}."),
+        _ => format!("Every {one}{except}: {}", canonical(value)),
+    })
+}
+
+fn shortened(text: String) -> (String, bool) {
     if text.len() <= MAX_WORDS_BYTES {
         return (text, true);
     }

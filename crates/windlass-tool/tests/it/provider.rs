@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use windlass_core::{canonical, json};
 use windlass_tool::provider::{
-    ANTHROPIC, FULL, GEMINI, MAX_INLINED_DEPTH, MAX_RENDERED_BYTES, MAX_UNFOLDED, MAX_WORDS_BYTES, OLLAMA,
-    OPENAI, Rendered, Subset, render,
+    ANTHROPIC, FULL, GEMINI, MAX_INLINED_DEPTH, MAX_REFERENCES, MAX_RENDERED_BYTES, MAX_UNFOLDED,
+    MAX_WORDS_BYTES, OLLAMA, OPENAI, Rendered, Subset, render,
 };
 
 use crate::fixtures::{self, Fixture};
@@ -265,6 +265,205 @@ fn odd_schemas_are_rendered_too() {
         for subset in ALL {
             drop(render(&schema, &subset));
         }
+    }
+}
+
+#[test]
+fn what_is_about_the_rest_of_one_part_is_not_about_the_rest_of_all() {
+    let object = |rest: Value| {
+        let mut schema = json!({ "type": "object" });
+        schema.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        schema
+    };
+    let closed = object(json!({
+        "properties": { "a": {} }, "additionalProperties": false,
+        "allOf": [{ "properties": { "b": { "type": "integer" } } }],
+    }));
+    assert_snapshot!(shown(&render(&closed, &OPENAI)), @r#"
+    {"description":"No properties other than \"a\".","properties":{"a":{},"b":{"type":"integer"}},"type":"object"}
+    `additionalProperties` is said in words
+    "#);
+    assert_snapshot!(shown(&render(&property(closed), &GEMINI)), @r#"
+    {"properties":{"a":{"description":"No properties other than \"a\".","properties":{"a":{},"b":{"type":"integer"}},"type":"object"}},"type":"object"}
+    /properties/a: `additionalProperties` is said in words
+    "#);
+    let texts = object(json!({ "allOf": [
+        { "properties": { "a": {} }, "patternProperties": { "^x": {} }, "additionalProperties": { "type": "string" } },
+        { "properties": { "b": { "type": "integer" } } },
+    ] }));
+    assert_snapshot!(shown(&render(&texts, &ANTHROPIC)), @r#"
+    {"description":"Every property other than \"a\", those that match \"^x\": {\"type\":\"string\"}","patternProperties":{"^x":{}},"properties":{"a":{},"b":{"type":"integer"}},"type":"object"}
+    `additionalProperties` is said in words
+    "#);
+    let patterns = object(json!({
+        "additionalProperties": { "type": "string" },
+        "allOf": [{ "patternProperties": { "^x": { "type": "integer" } }, "additionalProperties": false }],
+    }));
+    assert_snapshot!(shown(&render(&patterns, &OPENAI)), @r#"
+    {"additionalProperties":false,"description":"Every property: {\"type\":\"string\"}","patternProperties":{"^x":{"type":"integer"}},"type":"object"}
+    `additionalProperties` is said in words
+    "#);
+    let unlike = object(json!({
+        "patternProperties": { "^x": {} }, "additionalProperties": { "type": "string" },
+        "allOf": [{ "patternProperties": { "^y": {} }, "additionalProperties": false }],
+    }));
+    assert_snapshot!(shown(&render(&unlike, &OPENAI)), @r#"
+    {"additionalProperties":{"type":"string"},"description":"No properties other than those that match \"^y\".\n`patternProperties`: {\"^y\":{}}","patternProperties":{"^x":{}},"type":"object"}
+    `additionalProperties` is said in words
+    `patternProperties` is said in words
+    "#);
+    let same = object(json!({
+        "properties": { "a": {}, "b": {} }, "additionalProperties": false,
+        "allOf": [{ "properties": { "b": { "type": "integer" } } }, { "required": ["a"] }],
+    }));
+    assert_snapshot!(shown(&render(&same, &OPENAI)), @r#"{"additionalProperties":false,"properties":{"a":{},"b":{"allOf":[{},{"type":"integer"}]}},"required":["a"],"type":"object"}"#);
+}
+
+#[test]
+fn what_is_about_the_other_items_of_one_part_is_not_about_the_other_items_of_all() {
+    let list = |own: Value, part: Value| {
+        let mut schema = json!({ "type": "object", "allOf": [part] });
+        schema.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        schema
+    };
+    let all = list(
+        json!({ "items": { "type": "string" } }),
+        json!({ "prefixItems": [{ "minLength": 2 }], "items": false }),
+    );
+    assert_snapshot!(shown(&render(&all, &OPENAI)), @r#"
+    {"description":"Every item: {\"type\":\"string\"}","items":false,"prefixItems":[{"minLength":2}],"type":"object"}
+    `items` is said in words
+    "#);
+    let first = list(
+        json!({ "prefixItems": [{}, {}] }),
+        json!({ "prefixItems": [{}], "items": { "type": "string" } }),
+    );
+    assert_snapshot!(shown(&render(&first, &OPENAI)), @r#"
+    {"description":"Every item after the first 1: {\"type\":\"string\"}\n`prefixItems`: [{}]","prefixItems":[{},{}],"type":"object"}
+    `items` is said in words
+    `prefixItems` is said in words
+    "#);
+    let alike = list(json!({ "prefixItems": [{}] }), json!({ "prefixItems": [{}], "items": false }));
+    assert_snapshot!(shown(&render(&alike, &OPENAI)), @r#"{"items":false,"prefixItems":[{}],"type":"object"}"#);
+}
+
+#[test]
+fn what_is_unevaluated_in_a_part_is_not_what_is_unevaluated_in_all() {
+    let part = json!({
+        "type": "object", "properties": { "a": {} },
+        "allOf": [{ "properties": { "b": {} }, "unevaluatedProperties": false }],
+    });
+    assert_snapshot!(shown(&render(&part, &OPENAI)), @r#"
+    {"description":"No other properties.","properties":{"a":{},"b":{}},"type":"object"}
+    `unevaluatedProperties` is said in words
+    "#);
+    let whole = json!({
+        "type": "object", "properties": { "a": {} }, "unevaluatedProperties": false,
+        "allOf": [{ "properties": { "b": {} } }],
+    });
+    assert_snapshot!(shown(&render(&whole, &OPENAI)), @r#"{"properties":{"a":{},"b":{}},"type":"object","unevaluatedProperties":false}"#);
+    // Without the alternatives nothing would be allowed.
+    let alternatives = json!({
+        "type": "object", "unevaluatedProperties": false,
+        "anyOf": [{ "properties": { "a": {} } }, { "properties": { "b": {} } }],
+    });
+    assert_snapshot!(shown(&render(&alternatives, &OPENAI)), @r#"
+    {"description":"`anyOf`: [{\"properties\":{\"a\":{}}},{\"properties\":{\"b\":{}}}]\nNo other properties.","type":"object"}
+    `anyOf` is said in words
+    `unevaluatedProperties` is said in words
+    "#);
+}
+
+#[test]
+fn a_reference_beside_an_embedded_resource_is_not_followed() {
+    let schema = json!({
+        "type": "object", "$defs": { "y": { "type": "string" } },
+        "properties": { "a": { "$id": "http://e/x", "$ref": "#/$defs/y", "$defs": { "y": { "type": "integer" } } } },
+    });
+    assert_snapshot!(shown(&render(&schema, &GEMINI)), @r##"
+    {"properties":{"a":{"description":"`$ref`: \"#/$defs/y\""}},"type":"object"}
+    /properties/a: `$ref` is said in words
+    "##);
+    let part = json!({
+        "type": "object", "$defs": { "y": { "type": "string" } },
+        "allOf": [{ "$id": "http://e/x", "properties": { "a": { "$ref": "#/$defs/y" } }, "$defs": { "y": { "type": "integer" } } }],
+    });
+    assert_snapshot!(shown(&render(&part, &OPENAI)), @r##"
+    {"$defs":{"y":{"type":"string"}},"description":"`allOf`: [{\"$defs\":{\"y\":{\"type\":\"integer\"}},\"$id\":\"http://e/x\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/y\"}}}]","type":"object"}
+    `allOf` is said in words
+    "##);
+}
+
+#[test]
+fn null_is_allowed_only_where_it_fits() {
+    let rows = [
+        (
+            json!({ "anyOf": [{ "type": "null" }] }),
+            json!({ "nullable": true, "description": "Of type null." }),
+        ),
+        (
+            json!({ "anyOf": [{ "type": "null" }, false] }),
+            json!({ "nullable": true, "description": "Of type null." }),
+        ),
+        (json!({ "type": ["null"] }), json!({ "nullable": true, "description": "Of type null." })),
+        (json!({ "anyOf": [false] }), json!({ "description": "`anyOf`: [false]" })),
+        (
+            json!({ "type": "string", "anyOf": [{ "type": "null" }] }),
+            json!({ "type": "string", "description": "Of type null." }),
+        ),
+    ];
+    for (schema, expected) in rows {
+        let rendered = render(&property(schema.clone()), &GEMINI);
+        assert_eq!(rendered.schema["properties"]["a"], expected, "{schema}");
+        assert_eq!(rendered.warnings.len(), 1, "{schema}");
+    }
+    let rows = [
+        (
+            json!({ "type": "string", "anyOf": [{ "type": "null" }, { "minLength": 2 }] }),
+            json!({ "type": "string", "minLength": 2 }),
+        ),
+        (
+            json!({ "type": ["string", "null"], "anyOf": [{ "type": "null" }, { "minLength": 2 }] }),
+            json!({ "type": "string", "minLength": 2, "nullable": true }),
+        ),
+        (
+            json!({ "enum": ["a", null], "anyOf": [{ "type": "null" }, {}] }),
+            json!({ "type": "string", "enum": ["a"], "nullable": true }),
+        ),
+        (json!({ "enum": ["a"], "type": ["string", "null"] }), json!({ "type": "string", "enum": ["a"] })),
+        (json!({ "type": "string", "enum": ["a", null] }), json!({ "type": "string", "enum": ["a"] })),
+        (
+            json!({ "type": ["string", "null"], "anyOf": [{ "type": "string" }, { "const": "a" }] }),
+            json!({ "type": "string", "anyOf": [{ "type": "string" }, { "type": "string", "enum": ["a"] }] }),
+        ),
+        (
+            json!({ "anyOf": [{ "anyOf": [{ "type": "null" }, { "type": "integer" }] }] }),
+            json!({ "type": "integer", "nullable": true }),
+        ),
+        (json!({ "anyOf": [true] }), json!({})),
+    ];
+    for (schema, expected) in rows {
+        let rendered = render(&property(schema.clone()), &GEMINI);
+        assert_eq!(rendered.schema["properties"]["a"], expected, "{schema}");
+        assert_eq!(rendered.warnings, [], "{schema}");
+    }
+}
+
+#[test]
+fn a_long_chain_of_references_takes_no_stack() {
+    let links: [fn(Value) -> Value; 3] =
+        [|next| next, |next| json!({ "allOf": [next] }), |next| json!({ "anyOf": [next] })];
+    for link in links {
+        let long = chain(100_000, link);
+        let thread = std::thread::Builder::new().stack_size(512 << 10);
+        let rendered = thread.spawn(move || render(&long, &GEMINI)).unwrap().join().unwrap();
+        let name = format!("Like `d{MAX_REFERENCES}` around it, and so on.");
+        assert_eq!(rendered.schema["properties"]["a"], json!({ "description": name }));
+        assert_eq!(rendered.warnings.len(), 1);
+        let at_the_bound = render(&chain(MAX_REFERENCES - 1, link), &GEMINI);
+        assert_eq!(at_the_bound.schema["properties"]["a"], json!({ "type": "integer" }));
+        assert_eq!(at_the_bound.warnings, []);
+        assert_eq!(render(&chain(MAX_REFERENCES, link), &GEMINI).warnings.len(), 1);
     }
 }
 
