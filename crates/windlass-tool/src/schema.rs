@@ -49,8 +49,8 @@ impl InputSchema {
     /// Compiles a schema.
     ///
     /// Fails with `E_INVALID_INITIAL_TOOL_VALUE` if it is no JSON Schema, is not of type `object`, is larger
-    /// than [`MAX_SCHEMA_BYTES`], is nested too deeply, refers to anything outside itself, multiplies itself
-    /// past [`MAX_FANOUT`](crate::MAX_FANOUT), has a pattern that cannot be matched in linear time, or a
+    /// than [`MAX_SCHEMA_BYTES`], is nested too deeply, refers to anything outside itself, holds another schema with
+    /// an `$id` of its own, multiplies itself past [`MAX_FANOUT`](crate::MAX_FANOUT), has a pattern that cannot be matched in linear time, or a
     /// default that it refuses itself.
     ///
     /// `format` is asserted for the formats of JSON Schema and ignored for others; `contentEncoding`,
@@ -71,6 +71,10 @@ impl InputSchema {
                 "refers to {reference:?}; only references inside the schema, such as \"#/$defs/x\", are followed"
             );
             return Err(invalid("", message));
+        }
+        if let Some(pointer) = reference::embedded(&schema) {
+            let message = "has its own `$id`; only the schema as a whole may have one".to_owned();
+            return Err(invalid(&pointer, message));
         }
         let max_depth =
             fanout::measure(&schema).map_err(|(pointer, tangle)| invalid(&pointer, tangle.message()))?;

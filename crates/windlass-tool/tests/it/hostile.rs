@@ -253,3 +253,11 @@ fn many_patterns_over_one_long_text_or_name_come_to_an_end() {
     let refused = check(&name, &Value::Object(Map::from_iter([(long, json!(1))]))).unwrap_err();
     assert!(refused.problems()[0].message.contains("steps to check"), "{refused:?}");
 }
+
+#[test]
+fn a_schema_inside_another_has_no_name_of_its_own() {
+    let inner = json!({ "$id": "http://e/x", "$ref": "#/$defs/y", "$defs": { "y": { "type": "integer" } } });
+    let message = refused(json!({ "type": "object", "properties": { "a": inner } }));
+    assert!(message.contains("/inputSchema/properties/a: has its own `$id`"), "{message}");
+    assert!(InputSchema::compile(json!({ "$id": "http://e/x", "type": "object" })).is_ok());
+}
