@@ -100,8 +100,11 @@ proptest! {
             for (name, value) in sent.as_object().unwrap() {
                 prop_assert_eq!(got.get(name), Some(value), "{} of {} under {}", name, sent, schema);
             }
-        } else if let Ok(got) = &result {
-            // Each change was needed: with any one of them taken back it would not fit.
+        } else if let Ok(got) = &result
+            && !schema.to_string().contains("default")
+        {
+            // Each change was needed: with any one of them taken back it would not fit. A default that is filled
+            // in afterwards may have changed what is needed.
             for (name, value) in sent.as_object().unwrap() {
                 if got.get(name) != Some(value) {
                     let mut back = got.clone();
