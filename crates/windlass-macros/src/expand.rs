@@ -93,6 +93,12 @@ pub(crate) fn bare(mut ty: &Type) -> &Type {
     }
 }
 
+/// True for `Arc<T>` and `Rc<T>`.
+fn is_shared(path: &syn::TypePath) -> bool {
+    let has_type = |last: &PathSegment| matches!(last.arguments, PathArguments::AngleBracketed(_));
+    (is_named(path, "Arc") || is_named(path, "Rc")) && path.path.segments.last().is_some_and(has_type)
+}
+
 fn is_named(path: &syn::TypePath, name: &str) -> bool {
     path.path.segments.last().is_some_and(|last| last.ident == name)
 }
@@ -152,7 +158,7 @@ fn take_parameter(input: &mut syn::PatType) -> Result<Parameter> {
         Type::Path(path) if is_named(path, "ToolContext") => {
             Err(Error::new_spanned(path, "the context is borrowed: write `&ToolContext`"))
         }
-        Type::Path(path) if is_named(path, "Arc") || is_named(path, "Rc") => Err(Error::new_spanned(
+        Type::Path(path) if is_shared(path) => Err(Error::new_spanned(
             path,
             "a model cannot send this; state is borrowed: write `&T` instead of `Arc<T>`",
         )),

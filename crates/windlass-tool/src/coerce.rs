@@ -33,6 +33,8 @@ pub(crate) struct Repaired {
     pub(crate) faults: Faults,
     /// What went wrong because of repairs that were then taken back.
     pub(crate) regrets: Vec<Problem>,
+    /// What was repaired, and what stood there before.
+    pub(crate) kept: BTreeMap<String, Before>,
 }
 
 /// Repairs a value in place, as far as that helps. `explain` puts an error about the value into words.
@@ -75,14 +77,14 @@ pub(crate) fn repair(
         kept.extend(done);
         faults = if is_settled { after } else { validator.faults(value) };
     }
-    if faults.errors.is_empty() && faults.is_whole && (2..=MAX_DOUBTED).contains(&kept.len()) {
-        spare(validator, value, kept);
-    }
-    Repaired { faults, regrets }
+    Repaired { faults, regrets, kept }
 }
 
-/// Takes back the repairs that others made needless: a value fits, and still does without them.
-fn spare(validator: &Metered, value: &mut Value, kept: BTreeMap<String, Before>) {
+/// Takes back the repairs that others, or a default, made needless: a value fits, and still does without them.
+pub(crate) fn spare(validator: &Metered, value: &mut Value, kept: BTreeMap<String, Before>) {
+    if kept.len() > MAX_DOUBTED {
+        return;
+    }
     for (place, before) in kept {
         let repaired = value.pointer(&place).cloned();
         undo(value, &place, before);
@@ -104,7 +106,7 @@ enum Repair {
 }
 
 /// What stood at a place before it was repaired.
-enum Before {
+pub(crate) enum Before {
     Value(Value),
     Property(Value),
 }

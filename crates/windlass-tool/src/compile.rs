@@ -22,7 +22,7 @@ pub(crate) fn validator(schema: &Value) -> Result<Metered, (String, String)> {
         (error.instance_path().as_str().to_owned(), error.to_string())
     };
     let validator = options().build(schema).map_err(wrong)?;
-    Ok(Metered::new(validator, largest_copy(schema), patterns_per_name(schema)))
+    Ok(Metered::new(validator, largest_copy(schema)))
 }
 
 /// The first default that its own schema refuses, with what is inside it filled in: the pointer to it and
@@ -43,8 +43,7 @@ pub(crate) fn refused_default(root: &Value) -> Option<(String, String)> {
     let registry = Registry::new().add(ROOT, root.clone()).ok()?.retriever(Closed).draft(Draft::Draft202012);
     let registry = registry.prepare().ok()?;
     let validator = options().with_registry(&registry).build(&json!({ "properties": schemas })).ok()?;
-    let faults =
-        Metered::new(validator, largest_copy(root), patterns_per_name(root)).faults(&Value::Object(values));
+    let faults = Metered::new(validator, largest_copy(root)).faults(&Value::Object(values));
     let first = faults.errors.first()?;
     let key = first.instance_path().as_str().split('/').nth(1)?;
     let pointer = pointers.get(key.parse::<usize>().ok()?)?;
@@ -85,12 +84,4 @@ fn encoded(pointer: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/$".contains(&byte);
     let text = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     pointer.bytes().map(text).collect()
-}
-
-/// How many patterns may read one name of a property: those inside `propertyNames`, which references may lead
-/// to anywhere. Patterns of `patternProperties` look at the names anew, each for itself.
-fn patterns_per_name(root: &Value) -> u64 {
-    let schemas = every_schema(root);
-    let has = |keyword: &str| schemas.iter().filter(|(_, schema)| schema.get(keyword).is_some()).count();
-    if has("propertyNames") == 0 { 1 } else { has("pattern").max(1) as u64 }
 }

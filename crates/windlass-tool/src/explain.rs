@@ -84,8 +84,12 @@ impl<'a> Scene<'a> {
                 }
             }
             ValidationErrorKind::FalseSchema
-                if error.schema_path().as_str().ends_with("/additionalProperties")
-                    && self.value.pointer(place).is_some_and(Value::is_object) =>
+                if is_closed(error)
+                    && self
+                        .value
+                        .pointer(place)
+                        .and_then(Value::as_object)
+                        .is_some_and(|map| !map.is_empty()) =>
             {
                 let names = self.value.pointer(place).and_then(Value::as_object).into_iter().flatten();
                 for (name, _) in names.take(MAX_FAULTS.saturating_sub(problems.len())) {
@@ -319,4 +323,12 @@ fn at<'a>(root: &'a Value, place: &str) -> Option<&'a Value> {
         schema = resolve(root, property.or_else(|| schema.get("items"))?);
     }
     Some(schema)
+}
+
+/// Whether an error is about `additionalProperties` itself, not about something of that name.
+fn is_closed(error: &ValidationError<'_>) -> bool {
+    const NAMED: [&str; 5] = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
+    let path = error.schema_path().as_str();
+    path.strip_suffix("/additionalProperties")
+        .is_some_and(|around| !NAMED.contains(&around.rsplit('/').next().unwrap_or_default()))
 }

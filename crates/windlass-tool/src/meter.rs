@@ -51,8 +51,6 @@ struct Limits {
     steps: u64,
     search_steps: u64,
     faults: usize,
-    /// How many patterns may read one name of a property at most.
-    patterns_per_name: u64,
 }
 
 /// A validator whose every run is bounded.
@@ -66,11 +64,11 @@ pub(crate) struct Metered {
 
 impl Metered {
     /// Bounds the runs of a validator, each of whose errors copies at most `copied` bytes of its schema.
-    pub(crate) fn new(validator: Validator<Counted>, copied: usize, patterns_per_name: u64) -> Self {
+    pub(crate) fn new(validator: Validator<Counted>, copied: usize) -> Self {
         let faults = MAX_FAULTS.min(MAX_COPIED_BYTES / copied.max(1));
         Self {
             validator,
-            limits: Limits { steps: MAX_STEPS, search_steps: MAX_SEARCH_STEPS, faults, patterns_per_name },
+            limits: Limits { steps: MAX_STEPS, search_steps: MAX_SEARCH_STEPS, faults },
             #[cfg(test)]
             runs: std::sync::atomic::AtomicUsize::new(0),
         }
@@ -91,7 +89,7 @@ impl Metered {
     /// Whether a value fits.
     pub(crate) fn verdict(&self, value: &Value) -> Verdict {
         self.count_run();
-        let meter = Meter::new(self.limits.steps, self.limits.faults, self.limits.patterns_per_name);
+        let meter = Meter::new(self.limits.steps, self.limits.faults);
         let is_valid = self.validator.is_valid(Seen::Value(value, &meter));
         match (meter.is_spent(), is_valid) {
             (true, _) => Verdict::TooMuch,
@@ -103,7 +101,7 @@ impl Metered {
     /// What is wrong with a value.
     pub(crate) fn faults(&self, value: &Value) -> Faults {
         self.count_run();
-        let meter = Meter::new(self.limits.search_steps, self.limits.faults, self.limits.patterns_per_name);
+        let meter = Meter::new(self.limits.search_steps, self.limits.faults);
         let errors = self.validator.iter_errors(Seen::Value(value, &meter)).map(ValidationError::to_owned);
         if !meter.is_spent() {
             return Faults { errors: errors.collect(), is_whole: true };
@@ -137,18 +135,12 @@ pub(crate) struct Meter {
     max_faults: usize,
     faults: Cell<usize>,
     spent_at: Cell<Option<usize>>,
-    patterns_per_name: u64,
 }
 
 impl Meter {
-    fn new(steps: u64, max_faults: usize, patterns_per_name: u64) -> Self {
-        Self {
-            steps: Cell::new(steps),
-            max_faults,
-            faults: Cell::new(0),
-            spent_at: Cell::new(None),
-            patterns_per_name,
-        }
+    fn new(steps: u64, max_faults: usize) -> Self {
+        names::begin(steps, max_faults);
+        Self { steps: Cell::new(steps), max_faults, faults: Cell::new(0), spent_at: Cell::new(None) }
     }
 
     /// Takes steps; false if there are none left.
@@ -168,18 +160,63 @@ impl Meter {
     }
 
     fn spend(&self) {
-        if !self.is_spent() {
+        if self.spent_at.get().is_none() {
             self.steps.set(0);
             self.spent_at.set(Some(self.faults.get()));
         }
     }
 
     fn is_spent(&self) -> bool {
-        self.spent_at.get().is_some()
+        self.spent_at.get().is_some() || names::is_spent()
     }
 
     fn faults_before_spent(&self) -> usize {
-        self.spent_at.get().unwrap_or(usize::MAX)
+        // Faults about names are not counted with the others, so which came first cannot be told.
+        if names::is_spent() { 0 } else { self.spent_at.get().unwrap_or(usize::MAX) }
+    }
+}
+
+/// The meter of names of properties. A name is handed to the validator as a bare text, without a place for the
+/// meter of its run; a run never leaves its thread, so the thread keeps it.
+mod names {
+    use std::cell::Cell;
+
+    #[derive(Clone, Copy)]
+    struct Left {
+        steps: u64,
+        faults: usize,
+        is_spent: bool,
+    }
+
+    thread_local! {
+        static LEFT: Cell<Left> = const { Cell::new(Left { steps: 0, faults: 0, is_spent: false }) };
+    }
+
+    /// Begins a run.
+    pub(super) fn begin(steps: u64, faults: usize) {
+        LEFT.set(Left { steps, faults, is_spent: false });
+    }
+
+    /// Takes steps; false if there are none left.
+    pub(super) fn take(steps: u64) -> bool {
+        let left = LEFT.get();
+        let after = left.steps.checked_sub(steps);
+        let is_spent = left.is_spent || after.is_none();
+        LEFT.set(Left { steps: after.unwrap_or(0), is_spent, ..left });
+        !is_spent
+    }
+
+    /// Counts a fault; false if there may be no more.
+    pub(super) fn fault() -> bool {
+        let left = LEFT.get();
+        let after = left.faults.checked_sub(1);
+        let is_spent = left.is_spent || after.is_none();
+        LEFT.set(Left { faults: after.unwrap_or(0), is_spent, ..left });
+        !is_spent
+    }
+
+    pub(super) fn is_spent() -> bool {
+        LEFT.get().is_spent
     }
 }
 

@@ -135,9 +135,11 @@ impl InputSchema {
             let mut whole = sent.clone();
             let filled = self.fill(&mut whole)?;
             if self.validator.verdict(&whole) == Verdict::Fits {
+                coerce::spare(&self.validator, &mut whole, repaired.kept);
                 return Ok(whole);
             }
             if repaired.faults.errors.is_empty() && repaired.faults.is_whole {
+                coerce::spare(&self.validator, &mut sent, repaired.kept);
                 return Ok(self.with_harmless(sent, whole, filled));
             }
         }
@@ -227,6 +229,7 @@ impl InputSchema {
         if !repaired.faults.errors.is_empty() || !repaired.faults.is_whole {
             return Err(self.refusal(value, &repaired.faults, repaired.regrets));
         }
+        coerce::spare(&self.validator, value, repaired.kept);
         // What was left out may have a default, and a tag that is spelled right says whose defaults apply.
         let mut whole = value.clone();
         let filled = self.fill(&mut whole)?;

@@ -29,7 +29,7 @@ pub enum ToolOutput {
 /// A string is its own text, nothing at all (`()`, `None`) an empty one, `Vec<u8>` and [`Bytes`] are bytes,
 /// an [`ArtifactRef`] (what [`SpoolWriter::seal`](crate::SpoolWriter::seal) gives) is the result that lies
 /// there already, [`Media`] is itself, one or several, and any other value is its JSON: media inside another
-/// value are there only as their description. A number that is not finite is no result.
+/// value are there only as their description. A number alone that is not finite is no result.
 ///
 /// ```
 /// use windlass_core::{IntoToolOutput, ToolOutput};
@@ -88,10 +88,9 @@ impl<T: Serialize + 'static> IntoToolOutput for T {
 
 /// A floating-point number, of which JSON would make null if it is not finite.
 fn float(value: &dyn Any) -> Option<f64> {
-    value
-        .downcast_ref::<f64>()
-        .copied()
-        .or_else(|| value.downcast_ref::<f32>().map(|number| f64::from(*number)))
+    let double = value.downcast_ref::<f64>().copied().or_else(|| *value.downcast_ref::<Option<f64>>()?);
+    let single = || value.downcast_ref::<f32>().copied().or_else(|| *value.downcast_ref::<Option<f32>>()?);
+    double.or_else(|| single().map(f64::from))
 }
 
 /// What is held, if it is of this type or an option of it.

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, cmp, unique};
 use serde_json::{Map, Number, Value};
+use windlass_core::MAX_QUOTED_BYTES;
 
-use super::Meter;
+use super::{Meter, names};
 
 /// How many bytes of a text are looked at in one step.
 const BYTES_PER_STEP: usize = 4;
@@ -21,19 +22,13 @@ pub(crate) enum Seen<'a> {
     Name(&'a str),
 }
 
-impl Meter {
-    /// What it takes to look at a name, which is handed out without its meter: all patterns that may read it.
-    fn cost_of_name(&self, name: &str) -> u64 {
-        (name.len() / BYTES_PER_STEP) as u64 * self.patterns_per_name
-    }
-}
-
 impl<'a> Seen<'a> {
     /// Whether the value may still be looked into.
     fn looks(&self, bytes: usize) -> bool {
+        let steps = 1 + (bytes / BYTES_PER_STEP) as u64;
         match self {
-            Self::Value(_, meter) => meter.take(1 + (bytes / BYTES_PER_STEP) as u64),
-            Self::Name(_) => true,
+            Self::Value(_, meter) => meter.take(steps),
+            Self::Name(_) => names::take(steps),
         }
     }
 
@@ -142,7 +137,10 @@ impl<'a> Node<'a, Counted> for Seen<'a> {
                 meter.fault();
                 Cow::Owned(Value::Null)
             }
-            Self::Name(name) => Cow::Owned(Value::from(*name)),
+            Self::Name(name) => {
+                let is_counted = names::fault();
+                Cow::Owned(if is_counted { Value::from(beginning(name)) } else { Value::Null })
+            }
         }
     }
 
@@ -152,6 +150,12 @@ impl<'a> Node<'a, Counted> for Seen<'a> {
             Self::Name(name) => name.as_ptr().addr(),
         }))
     }
+}
+
+/// As much of a name as a message quotes.
+fn beginning(name: &str) -> &str {
+    let end = (0..=MAX_QUOTED_BYTES.min(name.len())).rev().find(|end| name.is_char_boundary(*end));
+    &name[..end.unwrap_or(0)]
 }
 
 /// The properties of an object under a meter.
@@ -192,7 +196,7 @@ impl<'a> Iterator for MembersIter<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let (name, value) = self.rest.next()?;
-        if !self.meter.take(1 + self.meter.cost_of_name(name)) {
+        if !self.meter.take(1) {
             return None;
         }
         Some((name.as_str(), Seen::Value(value, self.meter)))

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::compile;
 
-const ENOUGH: Limits = Limits { steps: 1_000, search_steps: 1_000, faults: 100, patterns_per_name: 1 };
+const ENOUGH: Limits = Limits { steps: 1_000, search_steps: 1_000, faults: 100 };
 
 fn metered(schema: &Value, limits: Limits) -> Metered {
     Metered { limits, ..compile::validator(schema).unwrap() }
@@ -89,7 +89,7 @@ fn the_more_an_error_copies_the_fewer_are_kept() {
 #[test]
 fn once_the_meter_is_spent_a_text_looks_empty() {
     use jsonschema::json::Node as _;
-    let (text, meter) = (json!("a text of many letters"), Meter::new(6, 1, 1));
+    let (text, meter) = (json!("a text of many letters"), Meter::new(6, 1));
     let shown = || Seen::Value(&text, &meter).as_string().map(std::borrow::Cow::into_owned);
     assert_eq!(shown().as_deref(), Some("a text of many letters"));
     assert_eq!(shown().as_deref(), Some(""));

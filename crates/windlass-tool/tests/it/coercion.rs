@@ -350,3 +350,18 @@ fn a_required_argument_with_a_default_is_filled_in_beside_a_repair() {
     .unwrap();
     assert_eq!(check(&schema, &json!({ "n": "1" })).unwrap(), json!({ "n": 1, "m": 3 }));
 }
+
+#[test]
+fn what_another_argument_needs_does_not_change_what_fitted() {
+    let schema = InputSchema::compile(json!({
+        "type": "object", "required": ["mode"],
+        "properties": { "mode": { "default": "text" }, "v": {}, "n": { "type": "integer" } },
+        "if": { "required": ["mode"], "properties": { "mode": { "const": "text" } } },
+        "then": {}, "else": { "properties": { "v": { "type": "integer" } } },
+    }))
+    .unwrap();
+    for v in ["5", ""] {
+        let got = check(&schema, &json!({ "v": v, "n": "6" })).unwrap();
+        assert_eq!(got, json!({ "mode": "text", "v": v, "n": 6 }));
+    }
+}

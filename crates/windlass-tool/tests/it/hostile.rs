@@ -261,3 +261,29 @@ fn a_schema_inside_another_has_no_name_of_its_own() {
     assert!(message.contains("/inputSchema/properties/a: has its own `$id`"), "{message}");
     assert!(InputSchema::compile(json!({ "$id": "http://e/x", "type": "object" })).is_ok());
 }
+
+#[test]
+fn many_alternatives_for_a_long_name_do_not_copy_it() {
+    let parts: Vec<_> = (0..8_000).map(|_| json!({ "format": "uri" })).collect();
+    let names =
+        InputSchema::compile(json!({ "type": "object", "propertyNames": { "anyOf": parts } })).unwrap();
+    let long = Map::from_iter([("a".repeat(1 << 20), json!(1))]);
+    assert!(check(&names, &Value::Object(long)).is_err());
+    let many = (0..20_000).map(|n| (format!("name {n}"), json!(1))).collect();
+    assert!(check(&names, &Value::Object(many)).is_err());
+}
+
+#[test]
+fn what_names_cost_is_not_charged_to_others() {
+    let patterned: Map<String, Value> =
+        (0..1_000).map(|n| (format!("p{n}"), json!({ "type": "string", "pattern": "^x" }))).collect();
+    let mut properties = patterned;
+    properties.insert("env".to_owned(), json!({ "propertyNames": { "pattern": "^[A-Z]" } }));
+    let row = json!({ "type": "object", "properties": { "some_long_name": { "type": "integer" } } });
+    properties.insert("rows".to_owned(), json!({ "type": "array", "items": row }));
+    let schema = InputSchema::compile(json!({ "type": "object", "properties": properties })).unwrap();
+    let mut rows = vec![json!({ "some_long_name": 1 }); 5_000];
+    rows[7] = json!({ "some_long_name": "5" });
+    let got = check(&schema, &json!({ "rows": rows })).unwrap();
+    assert_eq!(got["rows"][7]["some_long_name"], 5);
+}

@@ -140,3 +140,19 @@ fn a_tool_without_arguments_names_what_it_does_not_take() {
         ["/a: is not an argument; there are none", "/b~1c: is not an argument; there are none",]
     );
 }
+
+#[test]
+fn a_property_named_like_a_keyword_is_a_property() {
+    let schema = |more: Value| {
+        let mut schema = json!({ "type": "object" });
+        schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        InputSchema::compile(schema).unwrap()
+    };
+    let named = schema(json!({ "properties": { "additionalProperties": false } }));
+    for sent in [json!({}), json!({ "x": 1 })] {
+        let sent = json!({ "additionalProperties": sent });
+        assert_eq!(problems(&named, &sent), ["/additionalProperties: is not allowed here"]);
+    }
+    let dependent = schema(json!({ "dependentSchemas": { "additionalProperties": false } }));
+    assert_eq!(problems(&dependent, &json!({ "a": 1, "additionalProperties": 1 })), ["is not allowed here"]);
+}

@@ -112,6 +112,8 @@ async fn a_number_that_is_not_finite_is_no_result() {
         assert!(number.into_tool_output().is_err());
     }
     assert!(f32::NAN.into_tool_output().is_err());
+    assert!(Some(f64::NAN).into_tool_output().is_err());
+    assert_eq!(output_of(None::<f32>).await, text(""));
 }
 
 #[derive(Clone)]
