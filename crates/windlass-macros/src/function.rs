@@ -2,7 +2,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Attribute, Error, FnArg, Ident, ItemFn, Result, Type};
 
-use crate::expand::{Parts, Receiver, dictated, handler, take_parameters};
+use crate::expand::{Parts, Receiver, dictated, handler};
+use crate::parameters::take_parameters;
 use crate::properties::Properties;
 
 /// A function that gives a tool, in the place of the function that is its handler.

@@ -4,6 +4,7 @@
 
 mod expand;
 mod function;
+mod parameters;
 mod properties;
 mod set;
 mod words;

@@ -3,7 +3,8 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Token};
 
-use crate::expand::{Parts, Receiver, dictated, handler, take_parameters};
+use crate::expand::{Parts, Receiver, dictated, handler};
+use crate::parameters::take_parameters;
 use crate::properties::Properties;
 
 /// What stands in `#[tools(…)]`.
